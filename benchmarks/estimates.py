@@ -24,7 +24,7 @@ import numpy as np
 
 import dagora
 from dagora.api.estimate_time import estimate_time
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.base.phrases import span_in_words
 from dagora.data.schema import Kind
 from dagora.learners.effort.extrapolation import TimeEstimate

@@ -21,7 +21,7 @@ from statistics import median
 import numpy as np
 
 from dagora.api.score import make_score
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.data.table import Table
 from dagora.learners.run import Run
 from dagora.posterior.chains.build_target import SamplingSpec, build_target

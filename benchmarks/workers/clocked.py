@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.cli.main import main
 
 started = Path(sys.argv[1])

@@ -15,7 +15,7 @@ import numpy as np
 from clock import hand_over, peak_memory, timed
 
 import dagora
-import dagora.base.events
+import dagora.base.budget
 from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.candidates.jkl import read_jkl
 
@@ -36,7 +36,7 @@ def main() -> None:
     job = json.loads(sys.argv[1])
     method, options = job["method"], job["options"]
     if job["cpu_clock"]:
-        dagora.base.events.time = SimpleNamespace(monotonic=time.process_time)
+        dagora.base.budget.time = SimpleNamespace(monotonic=time.process_time)
     if job["warm"]:
         brief = {**options, "time_limit": min(WARMING, options["time_limit"])}
         # The same seed takes the same way, through the same kernels.

@@ -27,6 +27,7 @@ from dagora.api.read_covariance import read_covariance as read_covariance
 from dagora.api.sample import sample as sample
 from dagora.api.score import score as score
 from dagora.api.statistics import statistics as statistics
+from dagora.base.budget import Budget as Budget
 from dagora.base.errors import DagoraError as DagoraError
 from dagora.base.errors import DagoraWarning as DagoraWarning
 from dagora.base.errors import DataError as DataError
@@ -39,7 +40,6 @@ from dagora.base.errors import PartyTimeoutError as PartyTimeoutError
 from dagora.base.errors import ProtocolError as ProtocolError
 from dagora.base.errors import QueryError as QueryError
 from dagora.base.errors import RowsUnavailableError as RowsUnavailableError
-from dagora.base.events import Budget as Budget
 from dagora.base.events import Event as Event
 from dagora.base.progress_bar import ProgressBar as ProgressBar
 from dagora.data.columns.overview import Overview as Overview

@@ -109,7 +109,9 @@ def test_the_page(rows, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"permutations": 0}, "permutations must be a whole number, 1 or more, not 0"),
+        ({"permutations": 0}, "permutations must be a whole number from 1 to 100,000, not 0"),
+        ({"permutations": 10**20}, "permutations must be a whole number from 1 to 100,000, not 1000"),
+        ({"permutations": 1e20}, "permutations must be a whole number from 1 to 100,000, not 1e"),
         ({"folds": 1}, "folds must be a whole number, 2 or more, not 1"),
         ({"alpha": 1.5}, "alpha must be a number between 0 and 1, not 1.5"),
         ({"alpha": math.nan}, "alpha must be a number between 0 and 1, not nan"),

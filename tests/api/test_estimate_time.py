@@ -10,8 +10,8 @@ import pytest
 import dagora
 from dagora.api import estimate_time as estimating
 from dagora.api.estimate_time import estimate_time
+from dagora.base.budget import Budget
 from dagora.base.errors import DagoraError, DataError, OptionError, announce
-from dagora.base.events import Budget
 from dagora.base.phrases import span_in_words
 from dagora.data.incomplete import IncompleteTable
 from dagora.learners.effort import measuring

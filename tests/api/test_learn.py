@@ -13,8 +13,9 @@ import dagora
 from dagora.api.candidates import candidates
 from dagora.api.learn import learn
 from dagora.api.score import make_score
+from dagora.base.budget import Budget
 from dagora.base.errors import DagoraError, DataError, FormatError, GraphError, KnowledgeError, OptionError
-from dagora.base.events import Budget, Event
+from dagora.base.events import Event
 from dagora.base.options import Option
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table

@@ -15,8 +15,9 @@ import pytest
 
 import dagora
 from dagora.api.sample import sample
+from dagora.base.budget import Budget
 from dagora.base.errors import DagoraWarning, DataError, KnowledgeError, OptionError
-from dagora.base.events import Budget, Event
+from dagora.base.events import Event
 from dagora.base.options import Option
 from dagora.data.table import Table
 from dagora.data.writers import write_table

@@ -12,8 +12,9 @@ import pytest
 
 import dagora
 from dagora.base import dask_cluster as room
+from dagora.base.budget import Budget
 from dagora.base.errors import DagoraError, DataError, OptionError
-from dagora.base.events import Budget, Event
+from dagora.base.events import Event
 from dagora.data.writers import write_table
 from dagora.learners.run import Run
 from dagora.network.greenhouse import greenhouse

@@ -6,7 +6,7 @@ from concurrent.futures import Future
 import pytest
 
 from dagora.base import executor
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.base.executor import answer_questions
 
 

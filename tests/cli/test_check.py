@@ -64,6 +64,10 @@ def test_questions_to_the_graph_alone(run: Callable, tmp_path: Path) -> None:
         (["g.json", "--separated", "a,z"], "'z'"),
         (["g.json", "rows.csv", "--report", "page.txt"], "reports are written as .html"),
         (["g.json", "rows.csv", "--alpha", "2"], "--alpha"),
+        (
+            ["g.json", "rows.csv", "--permutations", "100000000000000000000"],
+            "--permutations must be a whole number from 1 to 100,000",
+        ),
         (["none.json", "rows.csv"], "none.json"),
         (["g.json", "none.csv"], "none.csv"),
         (["g.json", "rows.csv"], "rows.csv: there is no column named 'c': known are a, b"),

@@ -135,6 +135,7 @@ def test_an_effect_in_time(run: Callable, plant: Path) -> None:
         (["forecast", "graph.json", "plant.csv", *TIME, "--do", "x"], "--do takes NAME=VALUE or NAME=VALUE@t+K"),
         (["forecast", "graph.json", "plant.csv", *TIME, "--do", "w=1"], "--do sets 'w', which is no variable"),
         (["forecast", "graph.json", "plant.csv", *TIME, "--backtest", "3", "--do", "x=1"], "leave --do and others out"),
+        (["forecast", "graph.json", "plant.csv", *TIME, "--backtest", "100000000000000000000"], "is not in the range 1<=x<=100000"),
         (["forecast", "graph.json", "plant.csv", *TIME, "-o", "f.txt"], "written as .csv or .json"),
         (["forecast", "graph.json", "plant.csv", *TIME, "--estimate", "smooth", "--picture", "a.svg"], "leave --do and --picture out"),
         (["effect", "plant.csv", "--from", "x", "--to", "y", "--horizon", "3"], "--horizon goes with --time"),

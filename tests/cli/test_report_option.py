@@ -10,7 +10,7 @@ import pytest
 
 import dagora
 from dagora.api.fitted_parameters import NO_TIME, fit_parameters
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.cli.learn_request import LearnRequest
 from dagora.data.table import Table
 from dagora.data.writers import write_table

@@ -126,7 +126,7 @@ def test_a_time_limit_keeps_what_is_done(
 
     use(monkeypatch, log, pass_time_on_two)
     with monkeypatch.context() as patch:
-        patch.setattr("dagora.base.events.time", SimpleNamespace(monotonic=lambda: clock.now))
+        patch.setattr("dagora.base.budget.time", SimpleNamespace(monotonic=lambda: clock.now))
         ran = run("reproduce", "toy/squares", "--time-limit", 0.5, "-o", tmp_path / "out")
     assert ran.code == 0
     assert "time-limit: the time limit of 0.5 s was reached; 2 of 4 cells are measured and kept: " in ran.out

@@ -235,6 +235,10 @@ LEARN_OPTIONS = [
     case("--truth not_there.json", "not_there.json"),
     case("--truth broken.json", "broken.json"),
     case("--truth table.xyz", "table.xyz", "'.xyz'"),
+    case("--method tabu --start truth.json -o truth.json", "truth.json is read and would be overwritten"),
+    case(
+        "--method tabu --option start=truth.json -o truth.json", "truth.json is read and would be overwritten"
+    ),
     case("--knowledge edge.json -o edge.json", "edge.json is read and would be overwritten"),
     case("--knowledge contradiction.json", "contradiction.json", "a → b"),
     case("--knowledge circle.json", "circle.json", "a → b → a"),

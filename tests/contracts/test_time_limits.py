@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError
-from dagora.base.events import Budget
 from dagora.data import delimited_text, readers
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table

@@ -8,8 +8,8 @@ import pytest
 
 import dagora
 from dagora.base import files
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError
-from dagora.base.events import Budget
 from dagora.data import delimited_text
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.readers import read_any

@@ -9,7 +9,8 @@ import pytest
 import dagora
 from dagora.api.all_effects import all_effects
 from dagora.api.effect import effect
-from dagora.base.events import Budget, ignore
+from dagora.base.budget import Budget
+from dagora.base.events import ignore
 from dagora.data.interventions import Interventions
 from dagora.effects.all_pairs import AllEffects, column_quantiles
 from dagora.effects.averaged import EffectDraws, effective_draws, summarise_draws

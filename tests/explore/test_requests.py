@@ -7,8 +7,8 @@ import pytest
 
 import dagora
 from dagora.api.score import make_score
+from dagora.base.budget import Budget
 from dagora.base.errors import DagoraError
-from dagora.base.events import Budget
 from dagora.data.readers import look_at_file
 from dagora.explore.asking import ExploreRequest, looking_at, parse_request
 from dagora.explore.choosing import Fit

@@ -9,7 +9,8 @@ from io import StringIO
 import pytest
 
 import dagora
-from dagora.base.events import Budget, Event
+from dagora.base.budget import Budget
+from dagora.base.events import Event
 from dagora.explore.best_so_far import BestSoFar, GraphSender
 from dagora.explore.worker import Ear, Voice, Watcher
 from dagora.graph.any_graph import number_of_edges

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.data.simulate_missing import punch_holes
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG

@@ -9,7 +9,7 @@ import pytest
 
 import dagora
 from dagora.base import memory
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.data import large_files
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.large_files import large_file, memory_for, unpacked_size

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.learners import row_warnings as module
 from dagora.learners.influential_rows import MOST_WORK, takes_long
 from dagora.learners.row_warnings import LATE_ROWS, LATE_SHARE, NOT_LOOKED

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError, FormatError, OptionError
-from dagora.base.events import Budget, Event
+from dagora.base.events import Event
 from dagora.base.wording import COMMAND
 from dagora.learners.run import Run
 from dagora.papers.cell_file import CellFile

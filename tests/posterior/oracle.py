@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 from scipy.special import logsumexp
 
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.graph.bits import unpack

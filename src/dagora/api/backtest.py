@@ -12,7 +12,7 @@ from dagora.network.table_prior import TablePrior
 from dagora.network.time.backtest import Backtest, run_backtest
 from dagora.network.time.fitting import fit_window
 from dagora.network.time.histories import Histories
-from dagora.network.time.settings import DRAWS, check_forecast
+from dagora.network.time.settings import DRAWS, MOST_AHEAD, check_forecast
 from dagora.network.time.step_model import StepModel
 
 
@@ -72,8 +72,8 @@ def backtest(
     """
     timing = timing_of(time, series, network)
     graph = graph_in_time(network)
-    if isinstance(origins, bool) or not isinstance(origins, int) or origins < 1:
-        raise OptionError(option="origins", value=origins, must="be a whole number, 1 or more")
+    if isinstance(origins, bool) or not isinstance(origins, int) or not 1 <= origins <= MOST_AHEAD:
+        raise OptionError(option="origins", value=origins, must=f"be a whole number from 1 to {MOST_AHEAD:,}")
     histories, _ = read_histories(graph, data, timing, reading)
 
     def fitted(before: Histories) -> Network:

@@ -11,9 +11,10 @@ import numpy as np
 
 from dagora.api.graph_source import with_start
 from dagora.api.learn import EM_ROUNDS
+from dagora.base.budget import Budget
 from dagora.base.dask_cluster import check_cluster
 from dagora.base.errors import announce
-from dagora.base.events import Budget, Observer, ignore
+from dagora.base.events import Observer, ignore
 from dagora.base.files import PathLike
 from dagora.base.version import versions
 from dagora.data.columns.reading_options import takes_reading

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from dagora.api.score import make_score
+from dagora.base.budget import Budget
 from dagora.base.errors import OptionError
-from dagora.base.events import Budget, Observer, ignore
+from dagora.base.events import Observer, ignore
 from dagora.data.columns.reading_options import split_reading, takes_reading
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.knowledge_files import as_knowledge

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 from operator import index
 from typing import Any
 
@@ -19,6 +20,8 @@ from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwo
 from dagora.posterior.criticism.check import Check, check_rows
 
 PERMUTATIONS, ALPHA, FOLDS = 200, 0.05, 5  # by default
+MOST_PERMUTATIONS = 100_000
+"""A p-value is then known to 1e-5; the tests of all relabelings are held in memory together."""
 
 
 @takes_reading()
@@ -92,12 +95,14 @@ def with_marks(purpose: dict[str, Any], interventions: GivenInterventions | None
 def check_options(permutations: int, alpha: float, folds: int, seed: int) -> None:
     """Refuse options that make no sense, before any work is done."""
     for name, value, least in (("permutations", permutations, 1), ("folds", folds, 2), ("seed", seed, 0)):
+        most = MOST_PERMUTATIONS if name == "permutations" else inf
         try:
-            enough = index(value) >= least and not isinstance(value, bool)
+            fits = least <= index(value) <= most and not isinstance(value, bool)
         except TypeError:
-            enough = False
-        if not enough:
-            raise OptionError(option=name, value=value, must=f"be a whole number, {least} or more")
+            fits = False
+        if not fits:
+            where = f", {least} or more" if most == inf else f" from {least} to {most:,}"
+            raise OptionError(option=name, value=value, must=f"be a whole number{where}")
     if not isinstance(alpha, int | float) or not 0 < alpha < 1:
         raise OptionError(option="alpha", value=alpha, must="be a number between 0 and 1")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from dagora.api.learn import EM_ROUNDS, learn
+from dagora.base.budget import Budget
 from dagora.base.errors import OptionError
-from dagora.base.events import Budget
 from dagora.base.options import LARGEST_INTEGER
 from dagora.data.columns.reading_options import READING, takes_reading
 from dagora.graph.knowledge import Knowledge

@@ -12,7 +12,7 @@ from dagora.base.wording import by_door, option
 from dagora.network.table_prior import ONE_ROW, PseudoCount
 
 if TYPE_CHECKING:
-    from dagora.base.events import Budget
+    from dagora.base.budget import Budget
     from dagora.data.incomplete import AnyTable
     from dagora.data.schema import Schema
     from dagora.graph.dag import DAG
@@ -35,7 +35,7 @@ def fit_parameters(
 ) -> Fitted:
     """The network of a result with fitted parameters, or the reason why it has none, for a door to write."""
     from dagora.api.fit import fit
-    from dagora.base.events import OutOfTimeError
+    from dagora.base.budget import OutOfTimeError
     from dagora.graph.ancestral.pag import PAG
     from dagora.graph.dag import DAG
     from dagora.graph.lagged_graph import LaggedGraph

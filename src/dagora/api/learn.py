@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from dagora.api.graph_source import with_start
+from dagora.base.budget import Budget
 from dagora.base.errors import announce
-from dagora.base.events import Budget, Event, Observer, ignore
+from dagora.base.events import Event, Observer, ignore
 from dagora.base.phrases import amount
 from dagora.base.version import versions
 from dagora.data.columns.reading_options import takes_reading

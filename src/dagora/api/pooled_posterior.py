@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError, OptionError
-from dagora.base.events import Budget
 from dagora.base.wording import option
 from dagora.data.table import Table
 from dagora.learners.run import Run

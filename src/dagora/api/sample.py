@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from dagora.api.pooled_posterior import check_completions, pooled_posterior
+from dagora.base.budget import Budget
 from dagora.base.dask_cluster import check_cluster, connect_cluster
 from dagora.base.errors import OptionError, announce
-from dagora.base.events import Budget, Observer, ignore
+from dagora.base.events import Observer, ignore
 from dagora.base.version import version_of, versions
 from dagora.base.wording import option, render
 from dagora.data.columns.reading_options import always, split_reading, takes_reading

@@ -16,8 +16,8 @@ from pkgutil import resolve_name
 from typing import Any, TypeVar
 
 from dagora.base.addresses import refuse_password
+from dagora.base.budget import Budget
 from dagora.base.errors import DagoraError, OptionError
-from dagora.base.events import Budget
 from dagora.base.executor import answer_questions, pass_over
 from dagora.base.extras import DISTRIBUTED
 from dagora.base.version import __version__

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import TypeVar
 
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")

@@ -17,7 +17,8 @@ from dagora.cli.terminal import echo
 from dagora.cli.written_options import parse_options
 
 if TYPE_CHECKING:
-    from dagora.base.events import Budget, Observer
+    from dagora.base.budget import Budget
+    from dagora.base.events import Observer
     from dagora.data.made_tables import ReadTable
     from dagora.data.series import Timing
     from dagora.data.table import Table
@@ -62,7 +63,7 @@ class CommonRequest:
 
     def budget_to_write(self) -> Budget:
         """The time that the limit leaves for files; after Ctrl-C the least; without a limit any time."""
-        from dagora.base.events import Budget
+        from dagora.base.budget import Budget
 
         left = self.budget.left
         return Budget(None if isinf(left) else max(left, self.least_seconds))
@@ -70,7 +71,7 @@ class CommonRequest:
     @cached_property
     def budget(self) -> Budget:
         """The time limit; the clock starts when this is first asked for."""
-        from dagora.base.events import Budget
+        from dagora.base.budget import Budget
         from dagora.learners.checks import check_circumstances
 
         return Budget(check_circumstances(self.seed, self.time_limit, self.jobs))
@@ -196,11 +197,16 @@ class CommonRequest:
             clock=self.budget,
         )
 
+    @property
+    def graph_files(self) -> tuple[str | None, ...]:
+        """The files that are read besides the data."""
+        return self.knowledge, self.truth
+
     def check_overwriting(self, data: str) -> None:
         """Refuse to write over what is read."""
         from dagora.cli.outputs import check_overwriting
 
-        check_overwriting((self.output, self.picture, self.report), (data, self.knowledge, self.truth))
+        check_overwriting((self.output, self.picture, self.report), (data, *self.graph_files))
 
     def check_pages(self) -> None:
         """Refuse a picture or a report that cannot be written."""

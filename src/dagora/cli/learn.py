@@ -118,7 +118,7 @@ def command(
 
     request.check()
     outputs = (request.output, request.picture, request.report)
-    again.check(request.method, outputs, (*data, *minus, request.knowledge, request.truth, request.start))
+    again.check(request.method, outputs, (*data, *minus, *request.graph_files))
     for file in (*data, *minus):
         request.check_overwriting(file)
     timing = in_time.timing

@@ -65,6 +65,12 @@ class LearnRequest(CommonRequest):
         }
 
     @property
+    def graph_files(self) -> tuple[str | None, ...]:
+        """The files that are read besides the data, the graph to start from among them."""
+        written = dict(pair.split("=", 1) for pair in self.options if "=" in pair)
+        return *super().graph_files, self.start, written.get("start")
+
+    @property
     def _method_and_settings(self) -> tuple[Method | None, Mapping[str, Any] | None]:
         """The method and its settings, once a method is chosen."""
         from dagora.learners.registry import method_named

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dagora.api.fitted_parameters import Fitted
-    from dagora.base.events import Budget
+    from dagora.base.budget import Budget
     from dagora.data.schema import Schema
     from dagora.graph.any_graph import AnyGraph
     from dagora.graph.cpdag import CPDAG

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from dagora.base.events import Budget, Observer
+from dagora.base.budget import Budget
+from dagora.base.events import Observer
 from dagora.cli.live_line import live_line
 from dagora.kernels.compilation import compilation
 

@@ -17,7 +17,7 @@ from dagora.cli.live_line import quiet_option
 from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
-    from dagora.base.events import Budget
+    from dagora.base.budget import Budget
     from dagora.papers.measuring import Harvest
     from dagora.papers.reports import Report
 
@@ -74,8 +74,8 @@ def command(
     command continues where it stopped. A table (Markdown and CSV) and charts (SVG) of all cells that FOLDER
     then has are written at the end.
     """
+    from dagora.base.budget import Budget
     from dagora.base.dask_cluster import check_cluster, connect_cluster
-    from dagora.base.events import Budget
     from dagora.cli.progress import progress
     from dagora.learners.checks import check_circumstances
     from dagora.learners.run import Run

@@ -73,9 +73,9 @@ def command(
 ) -> None:
     """Score parent sets of every column of DATA; write those that score higher than all their subsets."""
     from dagora.api.candidates import candidates
+    from dagora.base.budget import Budget
     from dagora.base.dask_cluster import connect_cluster
     from dagora.base.errors import FormatError
-    from dagora.base.events import Budget
     from dagora.base.files import write_whole
     from dagora.cli.outputs import check_overwriting, check_target
     from dagora.cli.progress import progress

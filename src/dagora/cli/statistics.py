@@ -74,8 +74,8 @@ def command(
     rows can be read off their counts: treat them as you treat the table.
     """
     from dagora.api.statistics import statistics
+    from dagora.base.budget import Budget
     from dagora.base.errors import OptionError
-    from dagora.base.events import Budget
     from dagora.cli.one_data import one_data
     from dagora.cli.outputs import check_overwriting, check_target
     from dagora.cli.progress import progress

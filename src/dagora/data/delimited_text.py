@@ -11,8 +11,8 @@ import io
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError
-from dagora.base.events import Budget
 from dagora.base.files import CHUNK
 from dagora.data.columns.cells import is_plain
 from dagora.data.columns.column_names import kept_positions

@@ -23,8 +23,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DagoraError, speaking
-from dagora.base.events import Budget, Event
+from dagora.base.events import Event
 from dagora.base.phrases import printable
 from dagora.base.wording import option, render
 from dagora.explore.asking import ExploreRequest

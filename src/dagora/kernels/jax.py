@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.base.extras import JAX
 
 # Seconds within which JAX is loaded and a first program compiled, also on a busy machine.

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError, KnowledgeError
-from dagora.base.events import Budget
 from dagora.base.extras import Need
 from dagora.base.loading import load
 from dagora.base.memory import free_memory

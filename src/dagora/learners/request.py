@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
+from dagora.base.budget import Budget
 from dagora.base.errors import OptionError
-from dagora.base.events import Budget
 from dagora.data.columns.reading_options import READING, ReadingOptions, always
 from dagora.data.interventions import GivenInterventions
 from dagora.data.series import Timing

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from dagora.base.events import Budget, Observer, ignore
+from dagora.base.budget import Budget
+from dagora.base.events import Observer, ignore
 from dagora.graph.knowledge import Knowledge
 
 

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError, OptionError
-from dagora.base.events import Budget
 from dagora.base.wording import col
 from dagora.data.columns.reading_options import split_reading
 from dagora.data.schema import Kind

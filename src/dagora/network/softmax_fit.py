@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.events import Budget, OutOfTimeError
+from dagora.base.budget import Budget, OutOfTimeError
 
 Matrix = NDArray[np.float64]
 

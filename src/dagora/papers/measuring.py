@@ -20,9 +20,10 @@ from functools import partial
 from multiprocessing.synchronize import Event as Switch
 from typing import Any
 
+from dagora.base.budget import Budget
 from dagora.base.dask_cluster import TaskBudget, workers_of
 from dagora.base.errors import DagoraError
-from dagora.base.events import Budget, Event, Observer
+from dagora.base.events import Event, Observer
 from dagora.base.executor import answer_questions
 from dagora.base.wording import option
 from dagora.learners.run import Run

@@ -16,8 +16,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.budget import Budget
 from dagora.base.errors import GraphError
-from dagora.base.events import Budget, Watch, ignore_progress
+from dagora.base.events import Watch, ignore_progress
 from dagora.data.interventions import Interventions
 from dagora.data.schema import Schema
 from dagora.graph.dag import DAG

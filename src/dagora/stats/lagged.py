@@ -15,8 +15,8 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError, RowsUnavailableError
-from dagora.base.events import Budget
 from dagora.base.wording import col, option
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind, Schema, Variable

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Schema
 from dagora.data.series import Panel

@@ -28,9 +28,9 @@ ALL = [
     "inspect",
 ]
 SOME = {
-    "open_rows": "discrete continuous drop missing na separator table decimal join",
-    "learn_federated": "discrete continuous drop missing na table decimal",
-    "effect_federated": "discrete continuous drop missing na table decimal",
+    "open_rows": "discrete continuous drop missing na separator table decimal counts weights join",
+    "learn_federated": "discrete continuous drop missing na table decimal counts weights",
+    "effect_federated": "discrete continuous drop missing na table decimal counts",
     "learn_private": "drop missing na table decimal",
     "learn_private_group": "drop missing na table decimal",
 }

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.base.budget import Budget
 from dagora.base.errors import OptionError, RowsUnavailableError
-from dagora.base.events import Budget
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.candidates import interval_search, level_search
 from dagora.learners.candidates.interval_kernels import count_levels, interval_bound, split

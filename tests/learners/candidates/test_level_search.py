@@ -6,8 +6,8 @@ from itertools import chain, combinations
 import numpy as np
 import pytest
 
+from dagora.base.budget import Budget
 from dagora.base.errors import OptionError
-from dagora.base.events import Budget
 from dagora.data.readers import read_table
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.candidates import level_search

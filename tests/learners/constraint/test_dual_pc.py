@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import dagora
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError, KnowledgeError, OptionError
-from dagora.base.events import Budget
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.equivalence import consistent_extension, cpdag_matrix
 from dagora.graph.knowledge import Knowledge

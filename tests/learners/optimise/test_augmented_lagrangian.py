@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
+from dagora.base.budget import Budget
 from dagora.base.errors import OptionError
-from dagora.base.events import Budget
 from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_dags
 from dagora.graph.random_graphs import random_dag

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError, KnowledgeError, OptionError, RowsUnavailableError
-from dagora.base.events import Budget
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.base.budget import Budget
 from dagora.base.errors import OptionError
-from dagora.base.events import Budget
 from dagora.graph.dag import topological_order
 from dagora.learners.optimise.acyclicity import trace_exponential
 from dagora.learners.optimise.losses import LeastSquares, poisson_loss

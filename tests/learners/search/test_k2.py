@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError, KnowledgeError, OptionError
-from dagora.base.events import Budget
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.run import Run

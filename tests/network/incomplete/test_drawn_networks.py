@@ -6,8 +6,8 @@ import pytest
 
 import dagora
 from dagora import DAG
+from dagora.base.budget import Budget, OutOfTimeError
 from dagora.base.errors import DagoraError, DataError
-from dagora.base.events import Budget, OutOfTimeError
 from dagora.data.accepting import as_any_table
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.incomplete import IncompleteTable

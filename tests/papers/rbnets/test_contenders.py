@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DagoraError
-from dagora.base.events import Budget
 from dagora.graph.dag import DAG
 from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run

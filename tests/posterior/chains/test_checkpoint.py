@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dagora.base.budget import Budget
 from dagora.base.errors import FormatError, OptionError
-from dagora.base.events import Budget, Event
+from dagora.base.events import Event
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.run import Run
 from dagora.posterior.chains.order_mcmc import order_mcmc

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dagora.base.budget import Budget
 from dagora.base.errors import FormatError, KnowledgeError, OptionError
-from dagora.base.events import Budget, Event
+from dagora.base.events import Event
 from dagora.graph.bits import unpack
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dagora.base.budget import Budget
 from dagora.base.errors import OptionError
-from dagora.base.events import Budget, Event
+from dagora.base.events import Event
 from dagora.graph.bits import unpack
 from dagora.graph.dag import topological_order
 from dagora.graph.knowledge import Knowledge

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.base.budget import Budget
 from dagora.base.errors import DagoraWarning, DataError, FormatError, OptionError, RowsUnavailableError
-from dagora.base.events import Budget
 from dagora.data.table import Table
 from dagora.learners.registry import METHODS
 from dagora.network.greenhouse import greenhouse

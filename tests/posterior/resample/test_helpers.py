@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.base.budget import Budget
 from dagora.base.errors import DagoraError
-from dagora.base.events import Budget
 from dagora.learners import registry as method_registry
 from dagora.learners.method import Method
 from dagora.network.greenhouse import greenhouse

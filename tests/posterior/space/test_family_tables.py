@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from dagora.api.score import make_score
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError, OptionError
-from dagora.base.events import Budget, Event
+from dagora.base.events import Event
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.run import Run

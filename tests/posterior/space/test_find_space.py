@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dagora.base.budget import Budget
 from dagora.base.errors import OptionError
-from dagora.base.events import Budget, Event
+from dagora.base.events import Event
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.candidates.level_search import find_candidates
 from dagora.learners.run import Run

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.graph.enumerate import all_parent_sets
 from dagora.learners.run import Run
 from dagora.posterior.summary.diagnostics import weight_ess

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from dagora.base.budget import OutOfTimeError
 from dagora.base.errors import DataError, OptionError, RowsUnavailableError
-from dagora.base.events import OutOfTimeError
 from dagora.scores.gp.fit import Fitter, GPFit
 from dagora.scores.gp.mode import Modes
 from dagora.scores.gp.score import PUBLISHED_KERNEL, GaussianProcessScore

@@ -15,8 +15,8 @@ from functools import wraps
 from textwrap import indent, wrap
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
+from dagora.base.budget import Budget
 from dagora.base.errors import OptionError
-from dagora.base.events import Budget
 from dagora.base.options import alike
 from dagora.base.shared_parameters import SHARED
 from dagora.base.wording import option

@@ -6,8 +6,8 @@ that it cannot be read in the time left is refused when its header is known.
 
 from __future__ import annotations
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError
-from dagora.base.events import Budget
 from dagora.base.wording import option
 
 # A table of at most so many columns and rows, and a file of at most so many bytes, is read without a look at

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError
-from dagora.base.events import Budget
 from dagora.data.delimited_text import arrow_options, native_source, refuse_ragged
 from dagora.data.header import Header, read_header
 from dagora.data.readers import naming

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.budget import OutOfTimeError
 from dagora.base.errors import OptionError, RowsUnavailableError
-from dagora.base.events import Event, OutOfTimeError, Watch
+from dagora.base.events import Event, Watch
 from dagora.base.wording import option
 from dagora.graph.bits import Rows
 from dagora.kernels.threads import PIECES_A_THREAD, Threads

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DagoraError, silence_warnings
-from dagora.base.events import Budget
 from dagora.base.phrases import comma_list, split_list
 from dagora.data.schema import Kind
 from dagora.graph.dag import DAG

@@ -12,7 +12,7 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 
 # A flag: one truth value in an array, as kernels can see it change.
 Flag = NDArray[np.bool_]

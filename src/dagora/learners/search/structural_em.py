@@ -15,7 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import isfinite
 
-from dagora.base.events import Edges, Event, OutOfTimeError
+from dagora.base.budget import OutOfTimeError
+from dagora.base.events import Edges, Event
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG
 from dagora.learners.outcome import Outcome

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError, OptionError
-from dagora.base.events import Budget, Event
+from dagora.base.events import Event
 from dagora.base.phrases import amount
 from dagora.base.wording import option
 from dagora.data.series import Panel

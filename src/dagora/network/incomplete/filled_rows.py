@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.events import Budget, OutOfTimeError
+from dagora.base.budget import Budget, OutOfTimeError
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind
 from dagora.data.table import Table

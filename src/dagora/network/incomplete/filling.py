@@ -16,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table

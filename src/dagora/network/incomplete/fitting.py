@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dagora.base.budget import Budget, OutOfTimeError
 from dagora.base.errors import DataError, announce
-from dagora.base.events import Budget, OutOfTimeError
 from dagora.data.schema import Kind
 from dagora.network.fit import check_continuous, check_sizes, regress
 from dagora.network.gaussian_moments import implied_moments

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind
 from dagora.data.table import Table

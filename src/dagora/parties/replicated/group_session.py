@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dagora.base.events import Budget, Observer, ignore
+from dagora.base.budget import Budget
+from dagora.base.events import Observer, ignore
 from dagora.learners.result import Result
 from dagora.parties.replicated.group_k2 import group_k2
 from dagora.parties.replicated.terms import GroupProposal, GroupTerms, check_owners, combine

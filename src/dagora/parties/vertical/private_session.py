@@ -15,8 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DisagreementError, OptionError, announce
-from dagora.base.events import Budget, Observer, ignore
+from dagora.base.events import Observer, ignore
 from dagora.base.files import naming, write_whole
 from dagora.base.memory import peak_megabytes
 from dagora.base.version import versions

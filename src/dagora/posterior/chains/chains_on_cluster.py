@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from dagora.base.budget import Budget
 from dagora.base.dask_cluster import Workers
-from dagora.base.events import Budget
 from dagora.posterior.chains.chain_state import KEPT, STEPS, ChainState, KeptDraws, Schedule, room_for
 from dagora.posterior.chains.walks import WALKS, Walk
 from dagora.posterior.space.lookup import Lookup

@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.budget import OutOfTimeError
 from dagora.base.errors import DataError, OptionError
-from dagora.base.events import Event, OutOfTimeError, Watch
+from dagora.base.events import Event, Watch
 from dagora.base.options import GIBIBYTE
 from dagora.learners.run import Run
 from dagora.posterior.draws import Draws

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from queue import Empty, SimpleQueue
 from typing import BinaryIO, cast
 
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.base.wording import option
 from dagora.posterior.resample.one_sample import SampleGraph, learn_sample
 from dagora.posterior.resample.sample_process import (

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError
-from dagora.base.events import Budget
 from dagora.data.columns.missing_pattern import check_missing
 from dagora.graph.bits import Rows, pack
 from dagora.learners.request import PreparedRequest

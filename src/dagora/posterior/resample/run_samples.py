@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from dagora.base.budget import Budget
 from dagora.base.dask_cluster import TaskBudget, workers_of
 from dagora.base.errors import DataError
-from dagora.base.events import Budget, Event, Observer
+from dagora.base.events import Event, Observer
 from dagora.graph.bits import words_for
 from dagora.learners.request import PreparedRequest
 from dagora.posterior.resample.helpers import learned_by_many

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import BinaryIO, cast
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DagoraError
-from dagora.base.events import Budget
 from dagora.learners.request import PreparedRequest
 from dagora.learners.source import Source
 from dagora.posterior.resample.one_sample import SampleGraph, Way, learn_sample

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.budget import OutOfTimeError
 from dagora.base.errors import DataError
-from dagora.base.events import Event, OutOfTimeError
+from dagora.base.events import Event
 from dagora.learners.run import Run
 from dagora.posterior.space.priors import GraphPrior
 from dagora.posterior.space.space import Parents

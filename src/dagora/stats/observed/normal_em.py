@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError
-from dagora.base.events import Budget
 from dagora.base.wording import option
 from dagora.kernels.decorators import kernel
 from dagora.stats.statistics import Moments

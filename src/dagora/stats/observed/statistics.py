@@ -14,8 +14,8 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError
-from dagora.base.events import Budget
 from dagora.base.wording import option
 from dagora.data.columns.overview import Overview
 from dagora.data.incomplete import IncompleteTable

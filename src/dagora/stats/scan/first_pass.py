@@ -2,59 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dagora.base.errors import DataError, OptionError
-from dagora.base.wording import col, option
-from dagora.data.columns.cells import is_text
-from dagora.data.columns.column_names import (
-    check_names,
-    columns_to_join,
-    declare_kinds,
-    kept_positions,
-    resolve,
-)
+from dagora.base.errors import OptionError
+from dagora.base.wording import option
 from dagora.data.columns.column_profile import UNIT
 from dagora.data.columns.first_and_last_rows import refuse_end_rows, total_warning
 from dagora.data.columns.ingest import WHY
-from dagora.data.columns.missing import Na, NaWords, na_words
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, level_list
 from dagora.data.columns.reading_warnings import reading_warnings
-from dagora.data.columns.spoilt_numbers import SpoiltNumbersError, data_row, refuse_together
-from dagora.data.scan.codebook import (
-    Coding,
-    code_column,
-    codes_in_profile,
-    ends_in_profile,
-    missing_words_of,
-    refuse_repeated_names,
-    settle_marks,
-    text_numbers,
-    text_rows,
-)
-from dagora.data.scan.first_rows import FirstRows
-from dagora.data.scan.profile import Profile, look_at_all, new_profiles
-from dagora.data.scan.row_source import KnowsItsRows, SaysMore, SplitsCells
-from dagora.data.scan.rows_that_count import RowsThatCount, rows_that_count
-from dagora.data.scan.same_numbers import profiles_again, spelled_otherwise
-from dagora.data.scan.screening_sample import ScreeningSample
-from dagora.data.schema import Kind, Schema, Variable
-from dagora.stats.data_warnings import keeping
+from dagora.data.scan.codebook import codes_in_profile, ends_in_profile
+from dagora.data.scan.row_source import SaysMore
+from dagora.data.scan.rows_that_count import rows_that_count
+from dagora.data.schema import Kind
+from dagora.stats.scan.column_coding import ColumnCodings, code_columns
+from dagora.stats.scan.column_passes import ColumnPasses, LooksByItself
 from dagora.stats.scan.query_counts import Database, QueryCounts
-from dagora.stats.scan.query_profiles import look_by_queries
-from dagora.stats.scan.row_stream import RowStream, Words, complete_part
+from dagora.stats.scan.row_stream import RowStream
 from dagora.stats.scan.scan_statistics import SAMPLE, ScanStatistics
 from dagora.stats.scan.stream_counts import Counter, StreamCounts
 from dagora.stats.scan.weighed_counts import WeighedCounts
 
 if TYPE_CHECKING:
     from dagora.data.columns.reading_options import ReadingOptions
+    from dagora.data.scan.profile import Profile
     from dagora.data.scan.row_source import RowSource
 
 
@@ -68,35 +41,34 @@ class ColumnNotes:
     codes: Mapping[str, int] = field(default_factory=dict)
 
 
-@runtime_checkable
-class LooksByItself(Protocol):
-    """A source whose rows are looked at, and counted, where they are."""
-
-    def look(self, profiles: dict[str, Profile], words: Words, *, complete: bool) -> None:
-        """Look at all rows, or at those without a missing value."""
-
-    def counter(
-        self,
-        stream: RowStream,
-        codings: Sequence[Coding],
-        filled: Words | None,
-        cardinalities: NDArray[np.int64],
-        jobs: int,
-    ) -> Counter:
-        """The counter of the rows there; `stream` numbers the passes."""
-
-
 def scan_source(
     source: RowSource, reading: ReadingOptions, jobs: int = 1, database: Database | None = None
 ) -> ScanStatistics:
-    """Statistics of a source, after a first pass over it (a second where incomplete rows are left out).
+    """Statistics of a source, after a first pass over it (more where texts or incomplete rows ask for them).
 
     With a `database`, no row leaves it: it is asked for distinct values, counts and sums.
     """
-    # Where rows may not leave a database, none is drawn.
-    sample, first_rows = ScreeningSample(), FirstRows()
-    look = partial(look_at_rows, sample) if database is None else partial(look_by_queries, database)
-    first_look = look if database is not None else partial(look_at_rows, sample, first_rows=first_rows)
+    refuse_unscanned_options(reading)
+    row_column = refuse_unscanned(source, reading, pushed_down=database is not None)
+    passes = ColumnPasses(rows_that_count(source, reading), reading, database)
+    passes.look_first()
+    passes.look_at_spelled_numbers()
+    passes.look_at_other_spellings()
+    columns = code_columns(passes)
+    overview = scan_overview(passes, columns, row_column)
+    counter = counter_of_rows(passes, columns, jobs)
+    return ScanStatistics(
+        counter,
+        columns.schema,
+        columns.complete_rows,
+        overview,
+        passes.sample.table(columns.codings, columns.schema, columns.complete_rows),
+        counter.effective if isinstance(counter, WeighedCounts) else None,
+    )
+
+
+def refuse_unscanned_options(reading: ReadingOptions) -> None:
+    """Refuse ways of reading that need all rows in memory."""
     if reading.missing not in ("error", "drop"):
         raise OptionError(
             "missing values of rows that are scanned are refused or dropped "
@@ -108,120 +80,6 @@ def scan_source(
             f"columns of rows that are scanned are not cut into intervals: leave {option('discretise')} out, "
             f"or take a sample ({option('sample', SAMPLE)})"
         )
-    counted = refuse_unscanned(source, reading, pushed_down=database is not None)
-    source = rows_that_count(source, reading)
-    schema = source.schema()
-    names = check_names(schema.names)
-    if list(names) != list(schema.names):
-        raise DataError(f"{source.title}: names of columns must not begin or end with a blank")
-    names = tuple(names[place] for place in kept_positions(names, reading))
-    declared = declare_kinds(names, reading.discrete, reading.continuous)
-    dropped_names = resolve(reading.drop, schema.names)
-    told = na_words(reading.na, names, None if reading.only is not None else dropped_names)
-    words: Words = {name: told.of(name) for name in names}
-    state = source.state()
-    profiles = new_profiles(schema, names, declared, text_cells=source.text_cells)
-    first_look(source, profiles, words)
-    rows = next(iter(profiles.values())).rows
-    if not rows:
-        raise DataError(f"{source.title}: there are no rows: at least one is needed")
-    passes = 1
-    refuse_repeated_names(list(profiles.values()))
-    separator = source.separator if isinstance(source, SplitsCells) else ""
-    settle_marks(profiles, reading.decimal, separator)
-    for name in columns_to_join(names, reading):
-        profiles[name].join = True
-    for profile in profiles.values():
-        profile.reader = text_numbers(profile)
-    spelled = tuple(name for name in names if profiles[name].reader is not None)
-    if spelled:
-        anew = new_profiles(schema, spelled, declared, text_cells=source.text_cells)
-        for name, profile in anew.items():
-            profile.follow(profiles[name])
-        look(source, anew, words)
-        profiles |= anew
-        passes += 1
-    others = {name: spelled_otherwise(profiles[name], words[name]) for name in names if words[name]}
-    if any(others.values()):
-        words |= {name: (*words[name], *found) for name, found in others.items()}
-        anew = profiles_again(
-            schema, profiles, {name: found for name, found in others.items() if found}, declared
-        )
-        look(source, anew, words)
-        profiles |= anew
-        passes += 1
-    # What is wrong with a column may stand in rows that are dropped.
-    postponed: list[DataError] = []
-    drop = reading.missing == "drop"
-    wanted = frozenset(reading.wanted)
-    decided = decide(
-        profiles.values(),
-        told,
-        expected=drop,
-        postponed=postponed if drop else None,
-        wanted=wanted,
-        na=reading.na,
-    )
-    kept = {name: coding for name, coding in decided.items() if isinstance(coding, Coding)}
-    holes = {name: coding.words for name, coding in kept.items() if coding.words}
-    incomplete = [name for name in kept if profiles[name].missing or name in holes]
-    if incomplete and reading.missing == "error":
-        refuse_missing(profiles[incomplete[0]], holes.get(incomplete[0], ()))
-    complete = rows
-    if postponed and not incomplete:
-        refuse_together(postponed)
-    if incomplete:
-        words = {name: (*words[name], *holes.get(name, ())) for name in kept}
-        again = new_profiles(schema, tuple(kept), declared, text_cells=source.text_cells)
-        for name, profile in again.items():
-            profile.follow(profiles[name])
-            profile.read_as = kept[name].read_as if told.finds(name) else None
-            if is_text(profile.type):
-                profile.all_texts = (*(profiles[name].all_texts or ()), *text_rows(profiles[name]))
-                profile.all_cells = profiles[name].n_values
-        look(source, again, words, complete=True)
-        complete = next(iter(again.values())).rows
-        if not complete:
-            raise DataError(f"{source.title}: no row is left: all {rows} have a missing value")
-        decided |= decide(
-            again.values(), NaWords(()), expected=False, wanted=wanted, again=True, na=reading.na
-        )
-        kept = {name: coding for name, coding in decided.items() if isinstance(coding, Coding)}
-        kept = {name: replace(coding, words=words[name]) for name, coding in kept.items()}
-        profiles |= {name: replace(again[name], missing=profiles[name].missing) for name in again}
-    elif any(words.values()):
-        kept = {name: replace(coding, words=words[name]) for name, coding in kept.items()}
-    if not kept:
-        first, why = next((name, str(reason)) for name, reason in decided.items())
-        raise DataError(f"no column can be used: '{first}' ({why}){keeping(first, why)}")
-    edges = [cell for name, coding in kept.items() for cell in ends_in_profile(profiles[name], coding)]
-    refuse_end_rows(edges, complete)
-    overview = overview_of(source, profiles, {**decided, **kept}, rows, rows - complete, reading, holes, told)
-    grouped = any(reason == UNIT for reason in decided.values())
-    odd = first_rows.warnings(kept, words, rows, grouped=grouped)
-    if counted is not None:
-        overview = replace(overview, columns=(*overview.columns, counted))
-    overview = replace(overview, warnings=(*total_warning(edges, complete), *overview.warnings, *odd))
-    codings, schema_found = list(kept.values()), Schema(coding.variable for coding in kept.values())
-    filled = words if incomplete else None
-    counter: Counter
-    effective = None
-    if database is None:
-        stream = RowStream(source, codings, complete, state, filled, reading.weights)
-        stream.passes = passes + bool(incomplete)
-        levels = schema_found.cardinalities
-        if isinstance(source, LooksByItself):
-            counter = source.counter(stream, codings, filled, levels, jobs)
-        elif reading.weights is not None:
-            counter = WeighedCounts(stream, levels, complete, reading.weights, jobs)
-            effective = counter.effective
-        else:
-            counter = StreamCounts(stream, levels, complete, jobs)
-    else:
-        counter = QueryCounts(database, codings, complete, filled)
-    return ScanStatistics(
-        counter, schema_found, complete, overview, sample.table(codings, schema_found, complete), effective
-    )
 
 
 def refuse_unscanned(
@@ -248,97 +106,28 @@ def refuse_unscanned(
     return None
 
 
-def look_at_rows(
-    sample: ScreeningSample,
-    source: RowSource,
-    profiles: dict[str, Profile],
-    words: Words,
-    *,
-    complete: bool = False,
-    first_rows: FirstRows | None = None,
-) -> None:
-    """Look at all rows, or at those without a missing value: here, or where the source looks by itself."""
-    if isinstance(source, LooksByItself):
-        source.look(profiles, words, complete=complete)
-        return
-    if isinstance(source, RowsThatCount):  # rows are repeated or left out
-        for profile in profiles.values():
-            profile.knows_rows = False
-    expected = source.expected_rows() if isinstance(source, KnowsItsRows) else None
-    sample.begin(len(profiles), expected)
-    for batch in source.batches(list(profiles)):
-        rows = complete_part(batch, words) if complete and batch.num_rows else batch
-        if batch.num_rows:
-            look_at_all(profiles.values(), rows, words)
-            sample.add(rows, profiles)
-            if first_rows is not None:
-                first_rows.add(batch)
+def scan_overview(passes: ColumnPasses, columns: ColumnCodings, row_column: ColumnSummary | None) -> Overview:
+    """The overview of scanned rows; refuses first and last rows that are no data, such as totals."""
+    ends = [
+        cell
+        for coding in columns.codings
+        for cell in ends_in_profile(passes.profiles[coding.variable.name], coding)
+    ]
+    refuse_end_rows(ends, columns.complete_rows)
+    overview = overview_of(passes, columns)
+    grouped = any(reason == UNIT for reason in columns.decided.values())
+    odd = passes.first_rows.warnings(columns.used, columns.words, passes.rows, grouped=grouped)
+    if row_column is not None:
+        overview = replace(overview, columns=(*overview.columns, row_column))
+    warnings = (*total_warning(ends, columns.complete_rows), *overview.warnings, *odd)
+    return replace(overview, warnings=warnings)
 
 
-def decide(
-    profiles: Iterable[Profile],
-    told: NaWords,
-    *,
-    expected: bool,
-    postponed: list[DataError] | None = None,
-    wanted: Collection[str] = (),
-    again: bool = False,
-    na: Na = "auto",
-) -> dict[str, Coding | str]:
-    """The coding of each column, or why it is left out; errors are noted in `postponed`, where that is given.
-
-    Columns that are `wanted` stay even if they look like an identifier, as do all columns that were kept
-    before rows were dropped (`again`). A column with a postponed error has a
-    coding that only says what means missing in it.
-    """
-    decided: dict[str, Coding | str] = {}
-    spoilt: list[DataError] = []
-    for profile in profiles:
-        keep = profile.declared is not None or profile.name in wanted
-        try:
-            finds = told.finds(profile.name)
-            found = code_column(profile, finds=finds, wanted=keep, expected=expected, again=again, na=na)
-            if isinstance(found, Coding):
-                found = replace(found, text=is_text(profile.type))
-            decided[profile.name] = found
-        except DataError as problem:
-            if postponed is None and not isinstance(problem, SpoiltNumbersError):
-                raise
-            (spoilt if postponed is None else postponed).append(problem)
-            holes = missing_words_of(profile, expected=expected) if told.finds(profile.name) else ()
-            decided[profile.name] = Coding(Variable(profile.name, Kind.CONTINUOUS), "", holes)
-    refuse_together(spoilt)
-    return decided
-
-
-def refuse_missing(profile: Profile, words: tuple[str, ...]) -> None:
-    """Refuse missing values; name the first column that has one."""
-    read = ", ".join(f"'{word}'" for word in words)
-    also = f" ({read} among numbers counts as missing)" if words else ""
-    seen = {**(profile.firsts or {}), **profile.suspects}
-    firsts = [seen[word] for word in words if word in seen]
-    row = min([*firsts, *([profile.first_missing] if profile.missing else [])]) + 1
-    where = data_row(", ", row if profile.knows_rows else None)
-    raise DataError(
-        f"cells are missing{also}, the first in {col(profile.name)}{where}: choose "
-        f"{option('missing', 'drop')} to leave out such rows, or leave the column out "
-        f"({option('drop', profile.name)})"
-    )
-
-
-def overview_of(
-    source: RowSource,
-    profiles: dict[str, Profile],
-    decided: dict[str, Coding | str],
-    rows: int,
-    dropped: int,
-    reading: ReadingOptions,
-    holes: Words,
-    told: NaWords,
-) -> Overview:
+def overview_of(passes: ColumnPasses, columns: ColumnCodings) -> Overview:
     """The overview of the source, with its warnings."""
+    source, profiles, rows = passes.source, passes.profiles, passes.rows
     summaries, noted = [], []
-    for name, coding in decided.items():
+    for name, coding in columns.decided.items():
         missing = profiles[name].missing
         if isinstance(coding, str):
             summaries.append(ColumnSummary(name, LEFT_OUT, coding, missing=missing))
@@ -350,13 +139,29 @@ def overview_of(
         summaries.append(
             ColumnSummary(name, str(variable.kind), coding.why, values, variable.cardinality, missing)
         )
-        codes = codes_in_profile(profiles[name], coding) if told.leaves_codes(name) else {}
-        lost = counts_of(profiles[name], holes.get(name, ()))
+        codes = codes_in_profile(profiles[name], coding) if passes.told.leaves_codes(name) else {}
+        lost = counts_of(profiles[name], columns.holes.get(name, ()))
         noted.append(ColumnNotes(name, lost, counts_of(profiles[name], coding.doubtful or ()), codes))
-    variables = [coding.variable for coding in decided.values() if isinstance(coding, Coding)]
-    overview = Overview(tuple(summaries), rows, dropped, reading.non_defaults(), source=source.title)
+    dropped, given = rows - columns.complete_rows, passes.reading.non_defaults()
+    overview = Overview(tuple(summaries), rows, dropped, given, source=source.title)
     notes = source.notes if isinstance(source, SaysMore) else ()
-    return replace(overview, warnings=(*notes, *reading_warnings(overview, noted, variables)))
+    return replace(overview, warnings=(*notes, *reading_warnings(overview, noted, [*columns.schema])))
+
+
+def counter_of_rows(passes: ColumnPasses, columns: ColumnCodings, jobs: int) -> Counter:
+    """The counter of the rows: queries of a database, the source by itself, or a stream of its rows."""
+    source, complete, weights = passes.source, columns.complete_rows, passes.reading.weights
+    filled = columns.words if columns.leave_rows_out else None
+    if passes.database is not None:
+        return QueryCounts(passes.database, columns.codings, complete, filled)
+    stream = RowStream(source, columns.codings, complete, passes.state, filled, weights)
+    stream.passes = passes.number
+    levels = columns.schema.cardinalities
+    if isinstance(source, LooksByItself):
+        return source.counter(stream, columns.codings, filled, levels, jobs)
+    if weights is not None:
+        return WeighedCounts(stream, levels, complete, weights, jobs)
+    return StreamCounts(stream, levels, complete, jobs)
 
 
 def counts_of(profile: Profile, words: Iterable[str]) -> dict[str, int]:

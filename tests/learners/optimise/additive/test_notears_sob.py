@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize as generic
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError, RowsUnavailableError
-from dagora.base.events import Budget
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.base.budget import Budget
 from dagora.base.errors import OptionError
-from dagora.base.events import Budget
 from dagora.learners.optimise.path import choosing
 from dagora.learners.optimise.path.choosing import choose, extended_bic
 from dagora.learners.optimise.path.smooth_path import PathProgram

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.learners.optimise.path import order_descent
 from dagora.learners.optimise.path.order_descent import improve_order, obeying_order, solve_given_order
 from dagora.learners.optimise.path.smooth_path import PathProgram

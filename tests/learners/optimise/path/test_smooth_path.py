@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.graph.dag import topological_order
 from dagora.learners.optimise.acyclic_support import acyclic_support
 from dagora.learners.optimise.path import smooth_path as path

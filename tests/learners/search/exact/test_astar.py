@@ -2,7 +2,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.candidates.jkl import read_jkl
 from dagora.learners.run import Run

@@ -6,8 +6,8 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
+from dagora.base.budget import Budget
 from dagora.base.errors import OptionError
-from dagora.base.events import Budget
 from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.run import Run
 from dagora.learners.search.components import LocalProblem

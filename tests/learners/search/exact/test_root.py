@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.graph.enumerate import all_parent_sets
 from dagora.learners.run import Run
 from dagora.learners.search.components import LocalProblem

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.run import Run
 from dagora.learners.search.components import LocalProblem

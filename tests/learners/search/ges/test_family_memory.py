@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dagora.base.events import Budget, OutOfTimeError
+from dagora.base.budget import Budget, OutOfTimeError
 from dagora.learners.search.ges import family_memory
 from dagora.learners.search.ges.family_memory import Additions, FamilyMemory
 from tests.learners.search.search_oracles import random_score

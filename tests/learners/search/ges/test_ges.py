@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError, GraphError, KnowledgeError
-from dagora.base.events import Budget
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge

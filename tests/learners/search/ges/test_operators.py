@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG, topological_order
 from dagora.graph.enumerate import all_dags

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dagora.base.budget import Budget
 from dagora.base.errors import GraphError, KnowledgeError
-from dagora.base.events import Budget
 from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_parent_sets
 from dagora.graph.knowledge import Knowledge

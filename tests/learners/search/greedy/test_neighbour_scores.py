@@ -3,7 +3,7 @@
 import numpy as np
 
 import dagora
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.search.greedy import neighbour_scores
 from dagora.learners.search.greedy.climber import Climber

@@ -7,8 +7,8 @@ import pytest
 
 import dagora
 from dagora.api.score import make_score
+from dagora.base.budget import Budget
 from dagora.base.errors import OptionError
-from dagora.base.events import Budget
 from dagora.data.interventions import Interventions
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.graph.cpdag import CPDAG

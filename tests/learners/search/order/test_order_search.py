@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.graph.dag import DAG
 from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.candidates.jkl import read_jkl

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dagora.api.score import make_score
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.candidates.candidates import Candidates

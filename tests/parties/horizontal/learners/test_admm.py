@@ -8,8 +8,8 @@ import pytest
 from scipy.optimize import minimize
 
 import dagora
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError, OptionError, ProtocolError
-from dagora.base.events import Budget
 from dagora.data.partition import split_rows
 from dagora.data.table import Table
 from dagora.graph.knowledge import Knowledge

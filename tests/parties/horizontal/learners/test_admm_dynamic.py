@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.base.budget import Budget
 from dagora.base.errors import ProtocolError
-from dagora.base.events import Budget
 from dagora.data.partition import split_series
 from dagora.data.series import Timing
 from dagora.graph.knowledge import Knowledge

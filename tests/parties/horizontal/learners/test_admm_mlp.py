@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from dagora.base.budget import Budget
 from dagora.base.errors import OptionError
-from dagora.base.events import Budget
 from dagora.data.partition import split_rows
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.metrics import compare

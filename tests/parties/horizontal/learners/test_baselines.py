@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError, OptionError, ProtocolError
-from dagora.base.events import Budget
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError, OptionError
-from dagora.base.events import Budget
 from dagora.base.wording import render
 from dagora.data.table import Table
 from dagora.graph.knowledge import Knowledge

@@ -5,8 +5,8 @@ import pytest
 
 import dagora
 from dagora.api.learn_federated import learn_federated
+from dagora.base.budget import Budget
 from dagora.base.errors import DataError, KnowledgeError, OptionError, ProtocolError
-from dagora.base.events import Budget
 from dagora.data.partition import split_rows
 from dagora.data.table import Table
 from dagora.graph.cpdag import CPDAG

@@ -18,7 +18,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.events import OutOfTimeError
+from dagora.base.budget import OutOfTimeError
 from dagora.learners.optimise.acyclicity import Acyclicity
 from dagora.learners.optimise.additive.orthonormal import OrthonormalBasis
 from dagora.learners.optimise.method_of_multipliers import (

@@ -19,7 +19,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.events import OutOfTimeError
+from dagora.base.budget import OutOfTimeError
 from dagora.learners.optimise.method_of_multipliers import (
     ConstrainedMinimum,
     Multipliers,

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.events import Budget, Edges, Event
+from dagora.base.budget import Budget
+from dagora.base.events import Edges, Event
 from dagora.graph.dag import DAG
 from dagora.kernels.random import random_state
 from dagora.learners.candidates.candidates import Candidates

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.events import Budget, OutOfTimeError
+from dagora.base.budget import Budget, OutOfTimeError
 from dagora.scores.local_score import Family, LocalScore, families_at_once
 
 # The most numbers in the cache: 128 MB. A full cache is emptied.

@@ -19,8 +19,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.budget import OutOfTimeError
 from dagora.base.errors import DataError, KnowledgeError
-from dagora.base.events import Edges, Event, OutOfTimeError
+from dagora.base.events import Edges, Event
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.interventions import separated_by_regimes

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.budget import Budget, OutOfTimeError
 from dagora.base.errors import DataError, KnowledgeError
-from dagora.base.events import Budget, OutOfTimeError
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.search.greedy.moves import (

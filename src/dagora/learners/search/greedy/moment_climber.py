@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.events import Budget
+from dagora.base.budget import Budget
 from dagora.graph.bit_kernels import has_bit
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge

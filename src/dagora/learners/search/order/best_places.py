@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.events import Edges, Event, OutOfTimeError
+from dagora.base.budget import OutOfTimeError
+from dagora.base.events import Edges, Event
 from dagora.graph.dag import DAG
 from dagora.kernels.decorators import kernel
 from dagora.learners.run import Run

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.events import Budget, OutOfTimeError
+from dagora.base.budget import Budget, OutOfTimeError
 from dagora.learners.search.ges.operators import ClassLimits
 from dagora.scores.local_score import TIE, LocalScore, families_at_once
 

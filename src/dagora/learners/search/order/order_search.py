@@ -20,7 +20,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.events import Budget, Edges, Event
+from dagora.base.budget import Budget
+from dagora.base.events import Edges, Event
 from dagora.graph.bits import unpack
 from dagora.graph.dag import DAG
 from dagora.kernels.random import random_state, shuffle

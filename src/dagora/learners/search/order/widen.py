@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.events import Budget, OutOfTimeError
+from dagora.base.budget import Budget, OutOfTimeError
 from dagora.graph.bits import pack, unpack
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge

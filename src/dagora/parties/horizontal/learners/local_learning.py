@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.budget import Budget
 from dagora.base.errors import DagoraError, DataError, KnowledgeError
-from dagora.base.events import Budget
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.graph.knowledge import Knowledge

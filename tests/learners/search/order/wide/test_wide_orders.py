@@ -5,7 +5,8 @@ import pytest
 
 import dagora
 from dagora.api.score import make_score
-from dagora.base.events import Budget, Event
+from dagora.base.budget import Budget
+from dagora.base.events import Event
 from dagora.learners.run import Run
 from dagora.learners.search.ges.operators import ClassLimits
 from dagora.learners.search.order.best_places import follow, wanted_nodes
