@@ -181,6 +181,9 @@ class Compiled(event.Listener):  # type: ignore[misc]  # numba has no types
 
 def compile_share(share: int, seen: Path, chosen: str) -> None:
     """Run every `PROCESSES`-th job and list what it compiled; one process finds what the other compiled."""
+    from dagora.kernels.compilation import compilation
+
+    compilation.patient = False
     compiled = Compiled()
     event.register("numba:compile", compiled)
     warnings.simplefilter("ignore")

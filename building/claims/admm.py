@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from building.claims.row import FAILS, HOLDS, OPEN, Row, entry, hours_of, kept_cells, runs_needed, verdict
@@ -31,6 +31,8 @@ BASELINES = claims.BASELINES
 NAMES = {VOTES: "Voting", MEANS: "Avg", BEST: "Best", PUBLISHED: "ADMM", ALL_DATA: "all data"}
 RUNS = "30 runs; NOTEARS by our solver"
 SIZES, SITES = (10, 20, 50), (2, 8, 64)
+FIG1, FIG2, FIG3 = (f"admm/{name} --full" for name in ("fig1", "fig2", "fig3"))
+OVER_D, OVER_SITES = f"d = 10, 20, 50; {RUNS}", f"256 rows, 2 to 64 sites; {RUNS}"
 
 
 @cache
@@ -75,108 +77,112 @@ def judged(figure: str, claim: str) -> list[Contrast]:
 
 def rows() -> list[Row]:
     """Every claim."""
-    fig1, fig2, fig3 = (f"admm/{name} --full" for name in ("fig1", "fig2", "fig3"))
-    over_d, over_sites = f"d = 10, 20, 50; {RUNS}", f"256 rows, 2 to 64 sites; {RUNS}"
+    return [*over_variables(), *over_sites(), *proteins(), networks(), revealed(), beside_secure_sum()]
+
+
+def from_curves(claim: str, verdict: str, ours: str, size: str, command: str) -> Row:
+    """A claim of which the paper shows curves."""
+    return Row(claim, verdict, ours, "curves", size, command)
+
+
+def over_variables() -> list[Row]:
+    """The claims of section 6.1, on figures 1 and 5."""
     lower = [Contrast(str(d), curves("fig1").less("shd", MEANS, VOTES, "", d).difference) for d in SIZES]
+
+    def row(claim: str, verdict: str, ours: str) -> Row:
+        return from_curves(claim, verdict, ours, OVER_D, FIG1)
+
     return [
-        Row(
+        row(
             "lowest SHD at every d (6.1, figure 1)",
             verdict(judged("fig1", "ADMM performs the best")),
             f"SHD less ADMM's: {each('fig1', BASELINES)}",
-            "curves",
-            over_d,
-            fig1,
         ),
-        lead_grows(over_d, fig1),
-        Row(
+        lead_grows(),
+        row(
             "TPRs closest to those of all data (6.1)",
             verdict(judged("fig1", "its TPRs are close")),
             f"TPR at d = 10, 20, 50: {tprs(PUBLISHED)}; all data {tprs(ALL_DATA)}; Avg {tprs(MEANS)}",
-            "curves",
-            over_d,
-            fig1,
         ),
-        Row(
+        row(
             "Avg has lower SHDs than Voting (6.1)",
             by_place(lower) + cost_of_avg(lower),
-            f"Avg − Voting: {', '.join(interval(one.difference) for one in lower)}",
-            "curves",
-            f"{over_d}; d = 50: 150",
-            fig1,
+            f"Avg − Voting: {intervals(lower)} (d = 50: 150 runs)",
         ),
-        Row(
+        row(
             "Voting finds few edges: low TPRs (6.1)",
             verdict(judged("fig1", "Voting identifies")),
             f"TPR of Voting {tprs(VOTES)}",
-            "curves",
-            over_d,
-            fig1,
         ),
-        Row(
+        row(
             "Best has high SHDs owing to high FDRs (6.1)",
             verdict(judged("fig1", "Best has high")),
             f"FDR of Best {tprs(BEST, 'fdr')}, of ADMM {tprs(PUBLISHED, 'fdr')}",
-            "curves",
-            over_d,
-            fig1,
         ),
-        Row(
+        from_curves(
             "PC-Voting and FGES-Voting are worse (6.1, figure 5)",
             verdict(judged("fig1", "PC-Voting")),
             f"SHD less ADMM's: PC {leads('fig1', PC_VOTING)}; FGES {leads('fig1', FGES_VOTING)}",
-            "curves",
             "d = 10, 20, 50; 30 runs",
             "admm/fig5 --full",
         ),
-        Row(
+    ]
+
+
+def over_sites() -> list[Row]:
+    """The claims of section 6.2, on figures 2 and 6."""
+    return [
+        from_curves(
             "with more sites Voting, Avg and Best deteriorate quickly (6.2, figures 2 and 6)",
             verdict(judged("fig2", "quickly deteriorate")),
             f"TPR from 2 to 64 sites at d = 20: {falls(BASELINES)}",
-            "curves",
-            over_sites,
-            fig2,
+            OVER_SITES,
+            FIG2,
         ),
-        Row(
+        from_curves(
             "ADMM deteriorates too, but less, and is best at 64 sites (6.2)",
             verdict([*judged("fig2", "TPRs of ADMM also decrease"), *judged("fig2", "still high")]),
             f"TPR from 2 to 64 sites at d = 20: {falls((PUBLISHED,))}",
-            "curves",
-            over_sites,
-            fig2,
+            OVER_SITES,
+            FIG2,
         ),
-        printed(fig2),
-        few_sites(over_sites, fig2),
-        *proteins(fig3),
-        networks(),
-        Row(
-            "how much the shared parameters tell is left open (7)",
-            "every site's covariance, from the first round",
-            "largest relative error "
-            + entry(
-                "admm-privacy",
-                "largest error",
-                d="20",
-                sites="8",
-                **{"what the coordinator uses": "published: every B_k of round 1"},
-            ),
-            "none",
-            "d = 20, 8 sites; 3 runs",
-            "admm/privacy",
-        ),
-        Row(
-            "(not in the paper) one secure sum of second moments does better",
-            f"{verdict([secure('fig2', 20, at) for at in SITES])} with 256 rows, d = 20; with 3 d rows "
-            + by_place([secure("fig1", "", d) for d in SIZES])
-            + cost_of_secure([secure("fig1", "", d) for d in SIZES]),
-            "SHD less ADMM's, 2, 8 and 64 sites: "
-            + ", ".join(interval(secure("fig2", 20, at).difference) for at in SITES)
-            + "; with 3 d rows: "
-            + ", ".join(interval(secure("fig1", "", d).difference) for d in SIZES),
-            "none",
-            over_sites,
-            fig2,
-        ),
+        printed(),
+        few_sites(),
     ]
+
+
+def revealed() -> Row:
+    """The claim of section 7: what the exchange gives away."""
+    uses = {"what the coordinator uses": "published: every B_k of round 1"}
+    return Row(
+        "how much the shared parameters tell is left open (7)",
+        "every site's covariance, from the first round",
+        f"largest relative error {entry('admm-privacy', 'largest error', d='20', sites='8', **uses)}",
+        "none",
+        "d = 20, 8 sites; 3 runs",
+        "admm/privacy",
+    )
+
+
+def beside_secure_sum() -> Row:
+    """Our own claim: NOTEARS on one secure sum does better."""
+    with_sites = [secure("fig2", 20, at) for at in SITES]
+    with_variables = [secure("fig1", "", d) for d in SIZES]
+    return Row(
+        "(not in the paper) one secure sum of second moments does better",
+        f"{verdict(with_sites)} with 256 rows, d = 20; with 3 d rows "
+        f"{by_place(with_variables)}{cost_of_secure(with_variables)}",
+        f"SHD less ADMM's, 2, 8 and 64 sites: {intervals(with_sites)}; "
+        f"with 3 d rows: {intervals(with_variables)}",
+        "none",
+        OVER_SITES,
+        FIG2,
+    )
+
+
+def intervals(contrasts: Sequence[Contrast]) -> str:
+    """The intervals of differences, one after the other."""
+    return ", ".join(interval(one.difference) for one in contrasts)
 
 
 def secure(figure: str, panel: Place, place: Place) -> Contrast:
@@ -214,30 +220,30 @@ def by_place(contrasts: Sequence[Contrast]) -> str:
 
 def cost_of_secure(contrasts: Sequence[Contrast]) -> str:
     """Runs and CPU hours until open differences between ADMM and one secure sum are clear."""
-    methods = {LINEAR[line]["method"] for line in (SECURE_SUM, PUBLISHED)}
-    told = []
-    for one in contrasts:
-        if one.clear is None and one.difference is not None:
-            spent = hours_of("admm-fig1", lambda p: p.get("method") in methods and str(p["d"]) == one.words)  # noqa: B023
-            runs = runs_needed(one.difference)
-            told.append(
-                f"d = {one.words}: {runs} runs, {max(spent * runs / one.difference.runs, 0.1):.1f} CPU hours"
-            )
+    told = [
+        f"d = {d}: {runs} runs, {max(hours, 0.1):.1f} CPU hours"
+        for d, runs, hours in costs(contrasts, SECURE_SUM, PUBLISHED)
+    ]
     return f" ({'; '.join(told)})" * bool(told)
 
 
 def cost_of_avg(contrasts: Sequence[Contrast]) -> str:
     """CPU hours until open differences between Avg and Voting are clear."""
-    methods = {LINEAR[line]["method"] for line in (MEANS, VOTES)}
-    hours = 0.0
-    for one in contrasts:
-        if one.clear is None and one.difference is not None:
-            spent = hours_of("admm-fig1", lambda p: p.get("method") in methods and str(p["d"]) == one.words)  # noqa: B023
-            hours += spent * runs_needed(one.difference) / one.difference.runs
+    hours = sum(hours for _, _, hours in costs(contrasts, MEANS, VOTES))
     return f" (about {max(hours, 0.1):.1f} CPU hours)" * (hours > 0)
 
 
-def lead_grows(size: str, command: str) -> Row:
+def costs(contrasts: Sequence[Contrast], *lines: str) -> Iterator[tuple[str, int, float]]:
+    """The d of each open difference between lines, the runs until it is clear, and their CPU hours."""
+    methods = {LINEAR[line]["method"] for line in lines}
+    for one in contrasts:
+        if one.clear is None and one.difference is not None:
+            spent = hours_of("admm-fig1", lambda p: p.get("method") in methods and str(p["d"]) == one.words)  # noqa: B023
+            runs = runs_needed(one.difference)
+            yield one.words, runs, spent * runs / one.difference.runs
+
+
+def lead_grows() -> Row:
     """The lead over each baseline from d to d, and what it would cost to tell."""
     contrasts = claims.grows(curves("fig1"))
     said, shown = [], []
@@ -257,13 +263,12 @@ def lead_grows(size: str, command: str) -> Row:
             word += f" over {NAMES[line]}"
         said.append(word)
         shown.append(f"{NAMES[line]} {' and '.join(interval(one) for one in growth)}")
-    return Row(
+    return from_curves(
         "the lead grows with d (6.1)",
         "; ".join(said),
         f"growth from 10 to 20 and 20 to 50: {'; '.join(shown)}",
-        "curves",
-        size,
-        command,
+        OVER_D,
+        FIG1,
     )
 
 
@@ -274,7 +279,7 @@ def cost(last: Mean, line: str) -> str:
     return f"about {math.ceil(hours * runs_needed(last) / last.runs)}"
 
 
-def printed(command: str) -> Row:
+def printed() -> Row:
     """The only TPRs that the text prints."""
     said, ours = [], []
     for line, theirs in claims.PRINTED_TPR.items():
@@ -288,11 +293,11 @@ def printed(command: str) -> Row:
         ", ".join(ours),
         theirs_all,
         f"256 rows; {RUNS}",
-        command,
+        FIG2,
     )
 
 
-def few_sites(size: str, command: str) -> Row:
+def few_sites() -> Row:
     """With two sites, and with 50 variables and four."""
     two = verdict(judged("fig2", "when the number of sites is small"))
     four = [
@@ -306,17 +311,16 @@ def few_sites(size: str, command: str) -> Row:
     said = (
         f"{FAILS} for {wrong} with 4 sites at d = 50" if wrong else f"{verdict(four)} with 4 sites at d = 50"
     )
-    return Row(
+    return from_curves(
         "with few sites the baselines are better (6.2, figure 2)",
         f"{two} with 2 sites; {said}",
         f"SHD less ADMM's at d = 50 with 4 sites: {parts}",
-        "curves",
-        size,
-        command,
+        OVER_SITES,
+        FIG2,
     )
 
 
-def proteins(command: str) -> list[Row]:
+def proteins() -> list[Row]:
     """The claims of section 6.3, on raw columns and on standardised ones."""
     size = f"512 rows, 2 to 64 sites; {RUNS}; Voting and ADMM, standardised: 90"
     shown = {
@@ -359,7 +363,7 @@ def proteins(command: str) -> list[Row]:
                 word += f" ({protein_cost(worst)})"
             said.append(f"{word} on {scale} columns")
         ours = f"{what}raw {numbers('raw')}; standardised {numbers('standardised')}"
-        found.append(Row(claim, "; ".join(said), ours, "curves", size, command))
+        found.append(from_curves(claim, "; ".join(said), ours, size, FIG3))
     return found
 
 
@@ -405,11 +409,10 @@ def networks() -> Row:
     parts.insert(1, f"steadier: {verdict(claims.steadier(found))}")
     shown = "; ".join(f"{NAMES[line]} {leads('fig4-d20', line)}" for line in BASELINES)
     pooled = leads("fig4-d20", ALL_DATA)
-    return Row(
+    return from_curves(
         "with networks: better than the baselines, stable, near all data (6.4, figures 4 and 8)",
         "; ".join(parts),
         f"SHD less ADMM's, 2, 4 and 8 sites: {shown}; all data {pooled}",
-        "curves",
         "d = 20, n = 256; 10 runs, with 2 sites 30 (the paper: 50, 512; 30)",
         "admm/fig4-d20 --full",
     )
@@ -451,9 +454,9 @@ def picture() -> str:
             for line in shown
         )
 
-    over_d = ChartPanel("SHD, 10 sites, over variables d", series("fig1", "shd", ""))
-    over_sites = ChartPanel("TPR, d = 20, over sites", series("fig2", "tpr", 20))
+    distances = ChartPanel("SHD, 10 sites, over variables d", series("fig1", "shd", ""))
+    rates = ChartPanel("TPR, d = 20, over sites", series("fig2", "tpr", 20))
     return draw_panels(
-        [over_d, over_sites], columns=2, x_label="", y_label="", title="ADMM over sites: 30 runs",
+        [distances, rates], columns=2, x_label="", y_label="", title="ADMM over sites: 30 runs",
         share_y=False, logarithmic_x=True,
     )  # fmt: skip

@@ -200,7 +200,7 @@ def more_nodes() -> Row:
         f"E-SHD of GP less that of BGe, uniform, sparse, authors' settings: λ = 1 {', '.join(curved_ones)}; "
         f"λ = 0 {', '.join(straight)}",
         "8.20 and 11.31",
-        f"n = 15; {found[UNIFORM, '1.0'].runs} graphs (λ = 0: {found[UNIFORM, '0.0'].runs}), chains that mixed",
+        f"n = 15; {found[UNIFORM, '1.0'].runs} graphs of mixed chains (λ = 0: {found[UNIFORM, '0.0'].runs})",
         "gpn/fig1-n15 --full",
     )
 

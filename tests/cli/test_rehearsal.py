@@ -37,6 +37,7 @@ def test_no_helper_starts_after_the_command_has_ended():
     ours.on_begin(lambda: started.append("helper"))
     ours.end_helper()
     ours.begin()
+    ours.end()
     assert started == []
 
 

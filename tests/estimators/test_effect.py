@@ -81,6 +81,16 @@ def test_the_outcome_may_be_the_y_of_a_pipeline(kind) -> None:
     assert found.estimate_ == pytest.approx(said.estimate, rel=1e-12)
 
 
+def test_one_column_of_causes_is_enough() -> None:
+    rows = frame()
+    graph = dagora.DAG(["dose", "y"], [("dose", "y")])
+    found = CausalEffect("dose", graph=graph).fit(rows[["dose"]], rows["pulse"])
+    dose, pulse = rows["dose"], rows["pulse"]
+    assert found.estimate_ == pytest.approx(dose.cov(pulse) / dose.var(), rel=1e-9)
+    with pytest.raises(ValueError, match="minimum of 2 is required"):
+        CausalEffect("dose", "dose", graph=graph).fit(rows[["dose"]])
+
+
 def test_it_ends_a_pipeline() -> None:
     rows = frame()
     scaled = make_pipeline(

@@ -12,7 +12,7 @@ from dagora.base.errors import DagoraError, FormatError
 from dagora.formats.registry import read_graph
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
-from dagora.learners.outcome import STATUSES, Outcome, SeparatingSet
+from dagora.learners.outcome import STATUSES, Outcome, RankedClass, SeparatingSet
 from dagora.learners.result import Result, TracePoint
 
 CHAIN = DAG(["a", "β", "c d"], [("c d", "a"), ("a", "β")])
@@ -85,6 +85,13 @@ def test_the_object_has_the_promised_keys():
     assert set(promised.split()) <= set(content)
     assert "weights" not in content
     assert "curves" not in content
+
+
+def test_odds_of_classes_compare_to_the_best():
+    graph = CPDAG.from_dag(CHAIN)
+    classes = (RankedClass(graph, -10.0), RankedClass(CPDAG("abc"), -12.0))
+    result = Result(graph, "ilp", "optimal", "done", -10.0, "bic", classes=classes)
+    assert [one["odds"] for one in result.to_dict()["classes"]] == [1.0, pytest.approx(math.exp(-2))]
 
 
 @pytest.mark.parametrize("graph", [CHAIN, CPDAG.from_dag(CHAIN), CPDAG("abc", ["ac", "bc"])])

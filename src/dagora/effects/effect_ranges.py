@@ -33,7 +33,7 @@ from dagora.graph.cpdag import Graph
 from dagora.graph.dag import DAG
 from dagora.graph.identification import causal_member, orient_compelled
 from dagora.graph.parent_sets import MOST_CHOICES, directed_around, parent_sets
-from dagora.kernels.decorators import kernel
+from dagora.kernels.decorators import borrowing, kernel
 from dagora.scores.gaussian import COLLINEAR
 from dagora.scores.usable_moments import gaussian_moments
 from dagora.stats.statistics import Moments, Statistics
@@ -291,45 +291,66 @@ def regress_on_parents(
     solved = np.empty(sets.shape[1] + 1)
     for s in range(number):
         k = sizes[s]
-        for a in range(k):
-            columns[a] = sets[s, a]
+        columns[:k] = sets[s, :k]
         columns[k] = x
-        determined = False
-        for a in range(k + 1):
-            for b in range(a + 1):
-                entry = scatter[columns[a], columns[b]]
-                for c in range(b):
-                    entry -= factor[a, c] * factor[b, c]
-                if b < a:
-                    factor[a, b] = entry / factor[b, b]
-                elif entry > collinear * scatter[columns[a], columns[a]]:
-                    factor[a, a] = np.sqrt(entry)
-                else:
-                    determined = True
-                    factor[a, a] = 1.0
-        for node in range(size):
-            reached[node] = False
-        for a in range(k + 1):
-            reached[columns[a]] = True
-        queue[0] = x
-        done, waiting = 0, 1
-        while done < waiting:
-            node = queue[done]
-            done += 1
-            for place in range(starts[node], starts[node + 1]):
-                y = heads[place]
-                if reached[y]:
-                    continue
-                reached[y] = True
-                queue[waiting] = y
-                waiting += 1
-                residual = scatter[y, y]
-                for a in range(k + 1):
-                    entry = scatter[columns[a], y]
-                    for c in range(a):
-                        entry -= factor[a, c] * solved[c]
-                    solved[a] = entry / factor[a, a]
-                    residual -= solved[a] ** 2
-                values[s, y] = np.nan if determined else solved[k] / factor[k, k]
-                errors[s, y] = np.sqrt(max(residual, collinear * scatter[y, y])) / factor[k, k]
+        determined = not factorise(scatter, columns[: k + 1], collinear, factor)
+        for place in range(1, find_descendants(starts, heads, columns[: k + 1], reached, queue)):
+            y = queue[place]
+            residual = solve_lower(factor, scatter, columns[: k + 1], y, solved)
+            values[s, y] = np.nan if determined else solved[k] / factor[k, k]
+            errors[s, y] = np.sqrt(max(residual, collinear * scatter[y, y])) / factor[k, k]
     return values, errors
+
+
+@borrowing
+def factorise(scatter: Array, columns: Nodes, collinear: float, factor: Array) -> bool:
+    """Write the Cholesky factor of the scatter of columns; False if some of them determine another."""
+    independent = True
+    for a in range(len(columns)):
+        for b in range(a + 1):
+            entry = scatter[columns[a], columns[b]]
+            for c in range(b):
+                entry -= factor[a, c] * factor[b, c]
+            if b < a:
+                factor[a, b] = entry / factor[b, b]
+            elif entry > collinear * scatter[columns[a], columns[a]]:
+                factor[a, a] = np.sqrt(entry)
+            else:
+                independent = False
+                factor[a, a] = 1.0
+    return independent
+
+
+@borrowing
+def find_descendants(
+    starts: Nodes, heads: Nodes, columns: Nodes, reached: NDArray[np.bool_], queue: Nodes
+) -> int:
+    """Write the last of the columns and what it reaches without passing through the others; their number."""
+    reached[:] = False
+    for column in columns:
+        reached[column] = True
+    queue[0] = columns[-1]
+    done, waiting = 0, 1
+    while done < waiting:
+        node = queue[done]
+        done += 1
+        for place in range(starts[node], starts[node + 1]):
+            head = heads[place]
+            if not reached[head]:
+                reached[head] = True
+                queue[waiting] = head
+                waiting += 1
+    return waiting
+
+
+@borrowing
+def solve_lower(factor: Array, scatter: Array, columns: Nodes, y: int, solved: Array) -> float:
+    """Write v = L⁻¹ (scatter of the columns with y); return the residual sum of squares of y."""
+    residual = float(scatter[y, y])
+    for a in range(len(columns)):
+        entry = scatter[columns[a], y]
+        for c in range(a):
+            entry -= factor[a, c] * solved[c]
+        solved[a] = entry / factor[a, a]
+        residual -= solved[a] ** 2
+    return residual

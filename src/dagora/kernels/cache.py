@@ -29,6 +29,7 @@ from numba.core import caching, config
 
 from dagora.base.events import SlowStartWarning
 from dagora.kernels.compilation import compilation
+from dagora.kernels.parts import set_environments
 from dagora.kernels.stamp import PACKAGE, source_stamp
 
 try:
@@ -196,6 +197,12 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]  # numba has no 
     def _cache_file(self) -> Any:  # noqa: ANN401
         return self._file_in(self._cache_path)
 
+    @cached_property
+    def kept(self) -> bool:
+        """True if there is compiled code of this kernel on disk, perhaps out of date."""
+        folders = (self._cache_path, self._bundled_folder())
+        return any(Path(self._file_in(each)._index_path).exists() for each in folders if each)  # noqa: SLF001
+
     def _file_in(self, folder: str) -> Any:  # noqa: ANN401
         return KernelCacheFile(folder, self._impl.filename_base, self._impl.locator.get_source_stamp())
 
@@ -219,6 +226,7 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]  # numba has no 
 
     def save_overload(self, sig: object, data: object) -> None:
         """Keep code that was compiled, and let other processes load it."""
+        set_environments(data)
         try:
             super().save_overload(sig, data)
         finally:

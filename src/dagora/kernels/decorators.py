@@ -13,6 +13,7 @@ from numba.core import event
 
 from dagora.kernels import cache as kernel_cache
 from dagora.kernels.compilation import compilation
+from dagora.kernels.parts import PartCompiler
 from dagora.kernels.stamp import PACKAGE
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -61,6 +62,33 @@ def vectorised(function: F) -> F:
     return compile_kernel(function, fastmath={"nnan", "nsz", "contract"}, error_model="numpy")
 
 
+def patient(plain: Callable[..., object], takes: Callable[..., float], compiling: float) -> Callable[[F], F]:
+    """Let a kernel be compiled only when its plain form would have taken as long as compilation takes.
+
+    So a small table is done before its kernels would be compiled. `plain` gives the same answer, to the last
+    bit; `takes` says in about how many seconds, and `compiling` how many the kernel takes to compile. Where
+    compiled code was kept, it is used.
+    """
+
+    def decorate(entry: Any) -> Any:  # noqa: ANN401
+        compiled = entry._compile_for_args  # noqa: SLF001 - numba asks it for what to call, on arguments of new types
+        spent = 0.0
+
+        def plain_or_compiled(*arguments: object) -> object:
+            nonlocal spent
+            if compilation.patient and not getattr(entry._cache, "kept", False):  # noqa: SLF001
+                spent += takes(*arguments)
+                if spent < compiling:
+                    return plain
+            entry._compile_for_args = compiled  # noqa: SLF001
+            return compiled(*arguments)
+
+        entry._compile_for_args = plain_or_compiled  # noqa: SLF001
+        return entry
+
+    return decorate
+
+
 def compile_kernel(function: F, **options: object) -> F:
     """Compile a function in two versions, each when it is needed: for Python, and as a part of other kernels.
 
@@ -69,9 +97,11 @@ def compile_kernel(function: F, **options: object) -> F:
     """
     shared = {"nogil": True, "no_cfunc_wrapper": True, **options}
     entry = numba.njit(**shared)(function)
+    as_part: dict[str, object] = {"no_cpython_wrapper": True}
     if can_cache(function):
         entry._cache = kernel_cache.KernelCache(function)  # noqa: SLF001 - as njit(cache=True) sets numba's own
-    part = numba.njit(no_cpython_wrapper=True, **shared)(function)
+        as_part["pipeline_class"] = PartCompiler
+    part = numba.njit(**as_part, **shared)(function)
 
     def call_template(arguments: Iterable[Any], named: dict[str, Any]) -> Any:  # noqa: ANN401
         # numba would compile a kernel once more for each literal number in a call of it.

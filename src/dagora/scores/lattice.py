@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.graph.bits import Rows, words_for
-from dagora.kernels.decorators import borrowing, kernel
+from dagora.kernels.decorators import borrowing, kernel, patient
+from dagora.stats.statistics import running_sum
 
 # Sets for which there is room in one call of the kernel that grows them.
 MOST_GROWN = 1 << 16
@@ -78,6 +79,12 @@ def ascending_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[
     return different[order], rank[place]
 
 
+def family_keys_plainly(children: NDArray[np.int64], parents: NDArray[np.int64], d: int) -> NDArray[np.int64]:
+    """The same as `family_keys`, without a kernel."""
+    return keys_of(np.sort(np.column_stack([parents, children]), axis=1), d)
+
+
+@patient(family_keys_plainly, lambda _, parents, __: 1e-5 + 2e-8 * parents.size, 0.2)
 @kernel
 def family_keys(children: NDArray[np.int64], parents: NDArray[np.int64], d: int) -> NDArray[np.int64]:
     """Key of each family: the child inserted into its ascending row of parents."""
@@ -95,6 +102,16 @@ def family_keys(children: NDArray[np.int64], parents: NDArray[np.int64], d: int)
     return keys
 
 
+def number_keys_plainly(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The same as `number_keys`, without a kernel."""
+    different, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return different[order], rank[place]
+
+
+@patient(number_keys_plainly, lambda keys: 3e-5 + 1.5e-7 * len(keys), 0.3)
 @kernel
 def number_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The distinct keys in order of first appearance, and each key's number among them (by hashing)."""
@@ -121,6 +138,13 @@ def number_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
     return different[:count], place
 
 
+def rows_of_plainly(keys: NDArray[np.int64], size: int, d: int) -> NDArray[np.int64]:
+    """The same as `rows_of`, without a kernel."""
+    places = np.array([d**i for i in reversed(range(size))], dtype=np.int64)
+    return keys[:, None] // places % d
+
+
+@patient(rows_of_plainly, lambda keys, size, _: 1e-5 + 2e-8 * size * len(keys), 0.15)
 @kernel
 def rows_of(keys: NDArray[np.int64], size: int, d: int) -> NDArray[np.int64]:
     """The rows of keys: the inverse of `keys_of`."""
@@ -228,6 +252,67 @@ def single_columns(best: NDArray[np.float64], allowed: NDArray[np.bool_], cuttin
     return Larger(sets, np.zeros_like(sets), np.repeat(best, len(columns)), price)
 
 
+def grow_from_plainly(
+    start: int,
+    stop: int,
+    sets: NDArray[np.int64],
+    keys: NDArray[np.int64],
+    best: NDArray[np.float64],
+    allowed: NDArray[np.bool_],
+    cutting: Cutting,
+    larger: Larger,
+    _: NDArray[np.int64],
+) -> tuple[int, int]:
+    """The same as `grow_from`, without a kernel."""
+    entropy, levels, price_of_one, configurations, most = cutting
+    size, d, ruled = sets.shape[1], len(allowed), len(entropy) > 0
+    # All pairs (a, b), a before b, of sets that differ in their last column only.
+    firsts = np.arange(start, stop)
+    followers = np.searchsorted(keys // d, keys[start:stop] // d, side="right") - firsts - 1
+    a = np.repeat(firsts, followers)
+    b = np.arange(len(a)) - np.repeat(running_sum(followers)[:-1], followers) + a + 1
+    kept = allowed[sets[b, -1]]
+    a, b = a[kept], b[kept]
+    new, top, price = sets[b, -1], np.maximum(best[a], best[b]), np.zeros(len(a))
+    places = np.empty((len(a), size + 1), dtype=np.int64)
+    places[:, -1], places[:, -2] = a, b
+    whole = np.ones(len(a), dtype=np.bool_)
+    if ruled:
+        cells = np.full(len(a), configurations)
+        for column in sets[a].T:
+            cells *= levels[column]
+        price = price_of_one * np.minimum(cells * levels[new], most)
+        last = levels[sets[a, -1]]
+        whole &= (top + price < 0) & (entropy[a] > (levels[new] - 1) * price / levels[new])
+        whole &= entropy[b] > (last - 1) * price / last
+    for i in range(size - 1):
+        sought = keys_of(np.column_stack([np.delete(sets[a], i, axis=1), new]), d)
+        place = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
+        whole &= keys[place] == sought
+        if ruled:
+            share = levels[sets[a, i]]
+            whole &= entropy[place] > (share - 1) * price / share
+        places[:, i] = place
+        top = np.maximum(top, best[place])
+    if ruled:
+        whole &= top + price < 0
+    made = running_sum(np.bincount(a[whole] - start, minlength=stop - start))
+    full = np.flatnonzero(made[:-1] + d > len(larger.below))
+    end = start + int(full[0]) if len(full) else stop
+    rows = np.flatnonzero(whole & (a < end))
+    larger.sets[: len(rows), :size], larger.sets[: len(rows), size] = sets[a[rows]], new[rows]
+    larger.subsets[: len(rows)] = places[rows]
+    larger.below[: len(rows)], larger.price[: len(rows)] = top[rows], price[rows]
+    return len(rows), end
+
+
+@patient(
+    grow_from_plainly,
+    lambda start, stop, sets, _, __, allowed, *___: (
+        2e-4 + 3e-8 * (stop - start) * sets.shape[1] * len(allowed)
+    ),
+    1.0,
+)
 @borrowing
 def grow_from(
     start: int,

@@ -7,8 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.kernels.decorators import kernel
-
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
 # Columns with more levels than this get no bit rows: a split of 7 labels by 8 levels already exceeds what
@@ -51,14 +49,11 @@ def few_levels(cardinalities: NDArray[np.int64]) -> NDArray[np.bool_]:
     return few
 
 
-@kernel
 def set_level_bits(codes: Codes, offsets: NDArray[np.int64], bits: NDArray[np.uint64]) -> None:
     """Set the bits of all levels but the last of every column that has bit rows (see `CodedColumns`)."""
-    columns, n = codes.shape
-    for column in range(columns):
-        first, last = offsets[column], offsets[column + 1]
-        if first == last:
-            continue
-        for i in range(n):
-            if codes[column, i] < last - first:
-                bits[first + codes[column, i], i >> 6] |= np.uint64(1) << np.uint64(i & 63)
+    words = np.zeros(bits.shape[1] * 8, dtype=np.uint8)
+    for column, first, last in zip(codes, offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        for level in range(last - first):
+            packed = np.packbits(column == level, bitorder="little")
+            words[: len(packed)] = packed
+            bits[first + level] = words.view("<u8")

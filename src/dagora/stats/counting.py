@@ -12,6 +12,7 @@ larger sets are labelled one by one (`row_labels`). All counts are exact.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,9 +20,10 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from dagora.kernels.decorators import borrowing, inlined, kernel
+from dagora.kernels.decorators import borrowing, inlined, kernel, patient
 from dagora.stats.coded_columns import CodedColumns
 from dagora.stats.histograms import SHORT_CELLS, split_by_histogram
+from dagora.stats.plain_counts import count_plainly, seconds_to_count
 from dagora.stats.row_labels import extend_labels, parents_of_labels
 
 # Up to this many labels × (levels − 1), counting bits is faster than a histogram (measured on both sides of
@@ -281,6 +283,20 @@ def count_sets(
     return count_along(data, prefixes, columns, set_offsets, out, sizes)
 
 
+def count_along_plainly(
+    data: CodedColumns,
+    _: Prefixes,
+    columns: NDArray[np.int64],
+    set_offsets: NDArray[np.int64],
+    out: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+) -> int:
+    """The same as `count_along`, without its kernels."""
+    sets = (columns[first:stop].tolist() for first, stop in pairwise(set_offsets.tolist()))
+    return count_plainly(data.codes, data.cardinalities, sets, out, sizes)
+
+
+@patient(count_along_plainly, lambda data, *_: seconds_to_count(data.codes.shape[1], len(_[-1])), 4.0)
 @kernel
 def count_along(
     data: CodedColumns,

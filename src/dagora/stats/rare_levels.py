@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.kernels.decorators import kernel
+from dagora.kernels.decorators import kernel, patient
 from dagora.stats.coded_columns import Codes
 from dagora.stats.histograms import extend_short_labels
+from dagora.stats.plain_counts import count_plainly, seconds_to_count
 from dagora.stats.row_labels import CELLS_PER_ROW
 from dagora.stats.statistics import running_sum
 
@@ -137,6 +138,19 @@ def write_cells(
     return start
 
 
+def count_around_plainly(
+    codes: Codes,
+    cardinalities: NDArray[np.int64],
+    _rare: RareLevels,
+    sets: NDArray[np.int64],
+    *rest: NDArray[np.int64],
+) -> int:
+    """The same as `count_around`, without its kernels."""
+    out, sizes = rest[-2:]
+    return count_plainly(codes, cardinalities, sets.tolist(), out, sizes)
+
+
+@patient(count_around_plainly, lambda codes, *_: seconds_to_count(codes.shape[1], len(_[-1])), 0.8)
 @kernel
 def count_around(
     codes: Codes,

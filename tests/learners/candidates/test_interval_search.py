@@ -162,6 +162,24 @@ def test_a_child_that_takes_too_long_is_named(monkeypatch):
     )
 
 
+def test_time_may_end_within_a_walk(monkeypatch):
+    class ThirdLook(Budget):
+        """Time is up when one looks at the clock for the third time."""
+
+        looks = 0
+
+        @property
+        def exhausted(self):
+            self.looks += 1
+            return self.looks > 2
+
+    monkeypatch.setattr(interval_search, "STEPS", 3)
+    score = bdeu(noisy_parity(np.random.default_rng(8), 50, 6))
+    found = IntervalSearch(score, 1.0, Run(budget=ThirdLook())).find()
+    assert not found.complete
+    assert found.note.startswith("not looked at: sets of more than 2 parents of x0, x1")
+
+
 def test_without_rows_or_with_many_columns_a_limit_is_needed(monkeypatch):
     table = random_discrete(np.random.default_rng(3), 10, [2] * 18)
     statistics = TableStatistics(table)

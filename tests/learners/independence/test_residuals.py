@@ -13,7 +13,7 @@ from dagora.data.table import Table
 from dagora.learners.independence.permutation_moments import sums_of_matrix, upper_tail
 from dagora.learners.independence.residuals import MOST_ROWS, ResidualTest
 from dagora.learners.independence.row_kernels import KERNELS
-from dagora.learners.independence.smooth import SmoothRegression, spline_functions
+from dagora.learners.independence.smooth import SmoothRegression, bending_kernel, spline_functions
 from dagora.stats.table import TableStatistics
 
 FIRST, SECOND = np.array([0]), np.array([1])
@@ -177,3 +177,13 @@ def test_pc_sees_what_bends():
     for measure in ("hsic", "dcov"):
         assert set(dagora.learn(rows, "pc", test=measure).graph.edges) == {("a", "c"), ("b", "c")}
     assert not dagora.learn(rows, "pc", alpha=0.001).graph.edges
+
+
+def test_knots_are_even_places_and_quantiles():
+    values = np.random.default_rng(4).exponential(size=11 * 40 + 1)  # quantiles k/11 are values
+    functions = spline_functions(values)
+    z = (values - values.min()) / np.ptp(values)
+    knots = np.unique([*np.linspace(0, 1, 12), *np.sort(z)[::40]])
+    curves = np.column_stack([np.ones_like(z), z, bending_kernel(z, knots)])
+    fitted = curves @ np.linalg.lstsq(curves, functions.T, rcond=1e-12)[0]
+    np.testing.assert_allclose(fitted, functions.T, atol=1e-6)

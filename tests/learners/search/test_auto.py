@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.base.budget import Budget
 from dagora.graph.cpdag import CPDAG
 from dagora.learners.candidates import level_search
+from dagora.learners.run import Run
 from dagora.learners.search import auto as module
 from tests.random_tables import random_continuous, random_discrete
 
@@ -117,6 +119,14 @@ def test_without_a_limit_it_ends_by_itself_and_says_so(monkeypatch):
     assert found.score >= dagora.learn(table, method="tabu").score
     limited = dagora.learn(table, time_limit=100)
     assert "auto ends after" not in limited.message
+
+
+@pytest.mark.parametrize(("passed", "left"), [(0, 240), (100, 140), (200, 120)])
+def test_the_search_over_orders_has_the_rest_of_its_time_or_half(monkeypatch, passed, left):
+    asked = Run()
+    monkeypatch.setattr(Budget, "elapsed", passed)
+    assert module.OwnLimit.of(asked, module.WIDE + 1).run.budget.limit == left
+    assert module.OwnLimit.of(asked, module.WIDE).run is asked
 
 
 def test_knowledge_is_obeyed_by_the_graph_in_name_order():

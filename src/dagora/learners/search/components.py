@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dagora.graph.bit_kernels import first_subset, flip_bit, is_subset
 from dagora.graph.bits import Rows, pack, unpack
-from dagora.kernels.decorators import kernel
+from dagora.kernels.decorators import kernel, patient
 from dagora.kernels.rows import copy_row
 from dagora.learners.candidates.candidates import Candidates, FlatCandidates
 from dagora.learners.search.best_parents import choose_parents
@@ -269,6 +269,15 @@ def undominated_by_table(masks: NDArray[np.uint64], members: int) -> NDArray[np.
     return flags
 
 
+def undominated_plainly(masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """The same as `undominated_by_pairs`, without a kernel."""
+    flags = np.zeros(len(masks), dtype=np.bool_)
+    for row, mask in enumerate(masks):
+        flags[row] = not (masks[:row][flags[:row]] & ~mask == 0).all(axis=1).any()
+    return flags
+
+
+@patient(undominated_plainly, lambda masks: len(masks) * (1.5e-5 + 1e-9 * masks.size), 0.25)
 @kernel
 def undominated_by_pairs(masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """The same for many members: each set is compared with all that are kept."""

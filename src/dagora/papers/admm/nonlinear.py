@@ -40,8 +40,8 @@ no λ₂ (appendix B), (4) and (5) by L-BFGS to its end. Not as in the paper: th
 layer, and edges that close a cycle after the threshold are dropped. The paper's code adds up signed weights
 in the place of their sizes; its text, which we follow, does not.
 
-With 20 variables all lines but “ADMM” have more runs at two sites, because 10 left open whether ADMM is better
-there: 30 were then planned, and none was looked at before the last.
+With 20 variables all lines but “ADMM” have more runs at two sites, because 10 left open whether ADMM is
+better there: 30 were then planned, and none was looked at before the last.
 
 All other lines have λ₁ = λ₂ = 0.01, the library's defaults; the paper does not say what its baselines had.
 “ADMM” is ours: ρ follows the residuals, rows are centred on the mean of all sites, and rounds go on with the

@@ -7,26 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.kernels.decorators import kernel
+from dagora.kernels.decorators import borrowing
 from dagora.stats.blocks.cover import Cover
 
 
 def marginal_table(cover: Cover, tables: NDArray[Any], asked: int, rows: int) -> NDArray[np.int64]:
     """The table of one of the sets that were asked for, with empty cells, as one row of cells."""
     table = np.zeros(cover.sizes[asked], dtype=np.int64)
-    k = cover.sources[asked]
-    if k < 0:
+    if cover.sources[asked] < 0:
         table[0] = rows
-        return table
-    add_marginal(
-        tables[cover.counted.tables[k] :],
-        tables[cover.counted.twins[k] :],
-        cover.counted.tables[k] != cover.counted.twins[k],
-        cover.levels[k],
-        cover.strides[asked],
-        np.empty(cover.levels.shape[1], dtype=np.int64),
-        table,
-    )
+    else:
+        add_marginal(tables, cover, asked, np.empty(cover.levels.shape[1], dtype=np.int64), table)
     return table
 
 
@@ -40,26 +31,63 @@ def occupied_counts(
     most = int(np.minimum(cover.sizes, rows).sum())
     out, numbers = np.empty(most, dtype=np.int64), np.empty(len(cover.sizes), dtype=np.int64)
     work = np.empty(int(cover.sizes.max(initial=1)), dtype=np.int64)
-    digits = np.empty(cover.levels.shape[1] if cover.levels.ndim > 1 else 0, dtype=np.int64)
-    written = write_counts(
-        tables,
-        cover.counted.tables,
-        cover.counted.twins,
-        cover.levels,
-        cover.sources,
-        cover.sizes,
-        cover.strides,
-        rows,
-        digits,
-        work,
-        out,
-        numbers,
-    )
-    return out[:written], numbers
+    digits = np.empty(cover.levels.shape[1], dtype=np.int64)
+    return out[: write_counts(tables, cover, rows, digits, work, out, numbers)], numbers
 
 
-@kernel
+@borrowing
+def write_counts(
+    tables: NDArray[Any],
+    cover: Cover,
+    rows: int,
+    digits: NDArray[np.int64],
+    work: NDArray[np.int64],
+    out: NDArray[np.int64],
+    numbers: NDArray[np.int64],
+) -> int:
+    """Write the occupied counts of each set; return how many there are.
+
+    `work` has room for a table, `digits` for the levels of a cell.
+    """
+    sources, sizes = cover.sources, cover.sizes
+    written = 0
+    for asked in range(len(sources)):
+        if sources[asked] < 0:
+            out[written] = rows
+            numbers[asked] = 1
+        else:
+            table = work[: sizes[asked]]
+            table[:] = 0
+            add_marginal(tables, cover, asked, digits, table)
+            numbers[asked] = copy_occupied(table, out[written:])
+        written += numbers[asked]
+    return written
+
+
+@borrowing
 def add_marginal(
+    tables: NDArray[Any], cover: Cover, asked: int, digits: NDArray[np.int64], out: NDArray[np.int64]
+) -> None:
+    """Add the counts of a set to `out`, from the table and its twin that it is summed from."""
+    k = cover.sources[asked]
+    table, twin = cover.counted.tables[k], cover.counted.twins[k]
+    levels, strides = cover.levels[k], cover.strides[asked]
+    add_strided(tables[table:], tables[twin:], table != twin, levels, strides, digits, out)
+
+
+@borrowing
+def copy_occupied(table: NDArray[np.int64], out: NDArray[np.int64]) -> int:
+    """Copy the counts that are not zero; return how many there are."""
+    written = 0
+    for count in table:
+        if count:
+            out[written] = count
+            written += 1
+    return written
+
+
+@borrowing
+def add_strided(
     table: NDArray[Any],
     twin: NDArray[Any],
     has_twin: bool,
@@ -94,39 +122,3 @@ def add_marginal(
             target -= strides[t] * levels[t]
             digits[t] = 0
             t -= 1
-
-
-@kernel
-def write_counts(
-    tables: NDArray[Any],
-    starts: NDArray[np.int64],
-    twins: NDArray[np.int64],
-    levels: NDArray[np.int64],
-    sources: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    strides: NDArray[np.int64],
-    rows: int,
-    digits: NDArray[np.int64],
-    work: NDArray[np.int64],
-    out: NDArray[np.int64],
-    numbers: NDArray[np.int64],
-) -> int:
-    """Write the occupied counts of each set; return how many there are."""
-    written = 0
-    for asked in range(len(sources)):
-        begin = written
-        k = sources[asked]
-        if k < 0:
-            out[written] = rows
-            written += 1
-        else:
-            for cell in range(sizes[asked]):
-                work[cell] = 0
-            a, b = starts[k], twins[k]
-            add_marginal(tables[a:], tables[b:], a != b, levels[k], strides[asked], digits, work)
-            for cell in range(sizes[asked]):
-                if work[cell]:
-                    out[written] = work[cell]
-                    written += 1
-        numbers[asked] = written - begin
-    return written

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.base.errors import DataError
-from dagora.data.series import Panel
+from dagora.base.errors import DataError, OptionError
+from dagora.data.series import Panel, Timing
 from dagora.data.table import Table
 from dagora.parties.horizontal.plan.coded_rows import check_series, code_rows
 from dagora.parties.horizontal.plan.drafting import codebook_of
 from dagora.parties.horizontal.session import row_sums
+from dagora.parties.horizontal.session.federation import Site, in_series
 from dagora.parties.horizontal.session.row_sums import lagged_moments
 
 NAMES = ["id", "t", "x", "y"]
@@ -98,3 +99,13 @@ def test_steps_of_another_length_than_agreed_are_refused():
     check_series(panel, 1.0)
     with pytest.raises(DataError, match="1 long here, and 2 by the plan"):
         check_series(panel, 2.0)
+
+
+def test_series_at_sites_are_put_in_order_and_have_no_weights():
+    table = series(np.random.default_rng(2), [3, 2])
+    [site], step = in_series([Site("north", table)], Timing("t", "id"))
+    assert step == 1.0
+    assert site.panel is not None
+    assert site.panel.starts.tolist() == [0, 3, 5]
+    with pytest.raises(OptionError, match="taken as they stand: leave weights out"):
+        in_series([Site("north", table), Site("south", table, weights=np.ones(5))], Timing("t", "id"))

@@ -13,7 +13,7 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.kernels.decorators import kernel
+from dagora.kernels.decorators import kernel, patient
 from dagora.kernels.random import mix_bits
 
 ADD, DELETE, REVERSE, NONE = 0, 1, 2, 3
@@ -31,6 +31,14 @@ def reversal_closes_cycle(present: NDArray[np.bool_], reach: NDArray[np.bool_], 
     return False
 
 
+def hashes_of(i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """The hashes of edges i → j, without a kernel."""
+    words = ((i.astype(np.uint64) + np.uint64(1)) << np.uint64(32)) + j.astype(np.uint64)
+    hashes: NDArray[np.uint64] = mix_bits.py_func(words)  # type: ignore[attr-defined]
+    return hashes
+
+
+@patient(lambda i, j: hashes_of(np.array([i]), np.array([j]))[0], lambda *_: 2e-5, 0.1)
 @kernel
 def edge_hash(i: int, j: int) -> np.uint64:
     """A hash of the edge i → j; different edges have different ones."""
@@ -46,6 +54,38 @@ def is_tabu(tabu: NDArray[np.uint64], graph: np.uint64) -> bool:
     return False
 
 
+def best_move_plainly(
+    additions: NDArray[np.float64],
+    deletions: NDArray[np.float64],
+    present: NDArray[np.bool_],
+    reach: NDArray[np.bool_],
+    tolerance: float,
+    graph: np.uint64,
+    tabu: NDArray[np.uint64],
+) -> tuple[float, int, int, int]:
+    """The same as `best_move`, without a kernel."""
+    closes = present.astype(np.float64) @ reach > 0  # a path other than the edge leads from i to j
+    # Of each pair, in the order of moves: adding or deleting its edge, and reversing it.
+    gains = np.stack([np.where(present, deletions, additions), deletions + additions.T], axis=2)
+    gains[..., 0][~present & reach.T] = -np.inf
+    gains[..., 1][~present | closes] = -np.inf
+    gains[present.T | np.eye(len(present), dtype=np.bool_)] = -np.inf
+    legal = np.flatnonzero(gains > -np.inf)
+    tails, heads, reversing = np.unravel_index(legal, gains.shape)
+    if len(tabu):
+        after = graph ^ hashes_of(tails, heads) ^ np.where(reversing, hashes_of(heads, tails), np.uint64(0))
+        allowed = ~np.isin(after, tabu)
+        legal, tails, heads, reversing = legal[allowed], tails[allowed], heads[allowed], reversing[allowed]
+    if not len(legal):
+        return -np.inf, NONE, -1, -1
+    worth = gains.ravel()[legal]
+    first = int(np.argmax(worth >= worth.max() - tolerance))
+    i, j = int(tails[first]), int(heads[first])
+    kind = REVERSE if reversing[first] else DELETE if present[i, j] else ADD
+    return float(worth[first]), kind, i, j
+
+
+@patient(best_move_plainly, lambda additions, *_: 1e-4 + 3e-8 * additions.size, 0.6)
 @kernel
 def best_move(
     additions: NDArray[np.float64],
@@ -106,6 +146,15 @@ def best_move(
     return -np.inf, NONE, -1, -1
 
 
+def reachability_plainly(present: NDArray[np.bool_], order: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """The same as `reachability`, without a kernel."""
+    reach = present.copy()
+    for i in order[::-1]:
+        reach[i] |= reach[present[i]].any(axis=0)
+    return reach
+
+
+@patient(reachability_plainly, lambda present, _: len(present) * (1e-5 + 1e-9 * len(present)), 0.2)
 @kernel
 def reachability(present: NDArray[np.bool_], order: NDArray[np.int64]) -> NDArray[np.bool_]:
     """All pairs (i, j) with a directed path from i to j; `order` is a topological order, used backwards."""
@@ -121,6 +170,15 @@ def reachability(present: NDArray[np.bool_], order: NDArray[np.int64]) -> NDArra
     return reach
 
 
+def extend_reach_plainly(reach: NDArray[np.bool_], i: int, j: int) -> None:
+    """The same as `extend_reach`, without a kernel."""
+    above = reach[:, i].copy()
+    above[i] = True
+    reach[above, j] = True
+    reach[above] |= reach[j]
+
+
+@patient(extend_reach_plainly, lambda reach, *_: 2e-5 + 1e-9 * reach.size, 0.1)
 @kernel
 def extend_reach(reach: NDArray[np.bool_], i: int, j: int) -> None:
     """Update the paths after adding i → j."""
@@ -132,6 +190,18 @@ def extend_reach(reach: NDArray[np.bool_], i: int, j: int) -> None:
                 reach[a, b] |= reach[j, b]
 
 
+def topological_sort_plainly(present: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The same as `topological_sort`, without a kernel."""
+    waiting = present.sum(axis=0)
+    order = np.flatnonzero(waiting == 0).tolist()
+    for i in order:
+        heads = np.flatnonzero(present[i])
+        waiting[heads] -= 1
+        order += heads[waiting[heads] == 0].tolist()
+    return np.array(order, dtype=np.int64)
+
+
+@patient(topological_sort_plainly, lambda present: len(present) * 8e-6, 0.2)
 @kernel
 def topological_sort(present: NDArray[np.bool_]) -> NDArray[np.int64]:
     """A topological order of an acyclic graph; compiled, for climbers ask after every edge they remove."""

@@ -91,7 +91,6 @@ def settle_all(
         moved = settle(sets, standing, pool, state, tolerance, stop)
 
 
-@kernel
 def descend(
     flat: FlatCandidates,
     order: NDArray[np.int64],
@@ -111,10 +110,7 @@ def descend(
     >>> descend(pair.flat, order, state, 1e-9, never), order  # a → b scores −4, b → a scores −3
     (-3.0, array([1, 0]))
     """
-    sets = index_sets(flat)
-    standing = stand(sets, order)
-    settle_all(sets, standing, empty_pool(len(order)), state, tolerance, stop)
-    return worth(sets, standing)
+    return iterate(flat, order, order, 0.0, state, tolerance, 0, np.empty(1), effort_of(), stop)
 
 
 @kernel
@@ -190,12 +186,16 @@ def iterate(
     temperature is half the running mean of the losses, which is kept in `losses[0]` (0: none yet). `order` is
     the current order, `best_order` the best one seen, and `best` its score. `effort[0]` says how often a
     variable may be tried in other places: as soon as it was more often, the search ends. `effort[1]` counts
-    the disturbances made. As soon as `stop[0]` is true, the search ends where it is.
+    the disturbances made. As soon as `stop[0]` is true, the search ends where it is. Without kicks it is one
+    descent, as in `descend`: that is a kernel less to compile.
     """
     sets = index_sets(flat)
     standing = stand(sets, order)
-    trial = stand(sets, order.copy())
     pool = empty_pool(len(order))
+    if not kicks:
+        settle_all(sets, standing, pool, state, tolerance, stop)
+        return worth(sets, standing)
+    trial = stand(sets, order.copy())
     current = worth(sets, standing)
     usual_loss = losses[0]
     for _ in range(kicks):
