@@ -1,11 +1,11 @@
-"""SVAR-RFCI on series of which one variable is hidden, beside tigramite's LPCMCI on the same series.
+"""SVAR-RFCI and LPCMCI on series of which one variable is hidden, beside tigramite's LPCMCI.
 
     OMP_NUM_THREADS=1 python benchmarks/hidden_in_time.py [--seeds 10] [--steps 500] [-h]
 
 Series are drawn as in `pcmci.py`, of 6 variables with lags up to 2; the last variable is hidden. The truth is
 taken from the graph unrolled over many steps: two nodes are adjacent unless their observed causes separate
-them, an end has a tail where its node is a cause of the other, else an arrow. Both programs look 2 steps back
-at a level of 0.01; LPCMCI makes 4 preliminary rounds, as its authors advise. The peer is in
+them, an end has a tail where its node is a cause of the other, else an arrow. All look 2 steps back at a
+level of 0.01; LPCMCI makes 4 preliminary rounds, as its authors advise. The peer is in
 `.bench/tigramite`.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import median
 from time import process_time
@@ -26,7 +26,9 @@ from dagora.graph.ancestral.pag import PAG
 from dagora.graph.dag import DAG
 from dagora.graph.lagged_graph import LaggedGraph, split_name
 from dagora.graph.separation import d_separated
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
+from dagora.learners.time.lpcmci import lpcmci
 from dagora.learners.time.svar_rfci import svar_rfci
 from pcmci import ALPHA, PEER, Problem, Rows, draw, names_of, statistics_of
 from peers import pinned, require
@@ -34,6 +36,7 @@ from report import deliver, digits, machine, markdown_table
 from runs import note, one_thread, run_worker
 
 LAGS, NODES, SEEN, ROUNDS = 2, 6, 5, 4
+OURS: dict[str, Callable[..., Outcome]] = {"svar-rfci": svar_rfci, "lpcmci": lpcmci}
 UNROLLED = 14
 
 # The earlier node, the node at the present, and the marks at both.
@@ -103,11 +106,11 @@ def is_adjacent(whole: DAG, one: str, other: str, names: tuple[str, ...]) -> boo
     return not d_separated(whole, one, other, [node for node in causes if node.partition("@")[0] in names])
 
 
-def by_us(rows: Rows) -> tuple[list[Link], float]:
-    """The links that SVAR-RFCI finds, and seconds."""
+def by_us(rows: Rows, learner: Callable[..., Outcome]) -> tuple[list[Link], float]:
+    """The links that a method finds, and seconds."""
     statistics = statistics_of(rows)
     started = process_time()
-    graph = svar_rfci(statistics, Run(), lags=LAGS, alpha=ALPHA).graph
+    graph = learner(statistics, Run(), lags=LAGS, alpha=ALPHA).graph
     seconds = process_time() - started
     assert isinstance(graph, PAG)
     links = []
@@ -119,7 +122,7 @@ def by_us(rows: Rows) -> tuple[list[Link], float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="SVAR-RFCI beside LPCMCI.")
+    parser = argparse.ArgumentParser(description="SVAR-RFCI and LPCMCI beside tigramite.")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--steps", type=int, default=500)
     parser.add_argument("--autocorrelation", type=float, nargs="*", default=[0.3, 0.9])
@@ -132,17 +135,19 @@ def main() -> None:
         note(f"a = {strength}")
         problem = Problem(NODES, arguments.steps, strength)
         drawn = [draw(problem, seed, LAGS) for seed in range(arguments.seeds)]
-        ours, theirs = Tally(), Tally()
-        by_us(drawn[0][1][:, :SEEN])  # kernels are compiled
+        ours, theirs = {name: Tally() for name in OURS}, Tally()
+        for learner in OURS.values():
+            by_us(drawn[0][1][:, :SEEN], learner)  # kernels are compiled
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "series.npz"
             np.savez(file, **{f"series{k}": rows[:, :SEEN] for k, (_, rows) in enumerate(drawn)})
             done = run_worker("lpcmci_tigramite.py", file, LAGS, ALPHA, ROUNDS, peer=PEER, **one_thread())
         assert done is not None
         for (truth, rows), peer in zip(drawn, done["found"], strict=True):
-            links, seconds = by_us(rows[:, :SEEN])
-            ours.add(truth, links)
-            ours.seconds.append(seconds)
+            for name, learner in OURS.items():
+                links, seconds = by_us(rows[:, :SEEN], learner)
+                ours[name].add(truth, links)
+                ours[name].seconds.append(seconds)
             theirs.add(
                 truth,
                 [
@@ -152,7 +157,8 @@ def main() -> None:
                 ],
             )
             theirs.seconds.append(peer["cpu"])
-        lines += [ours.line(strength, "dagora svar-rfci"), theirs.line(strength, "tigramite LPCMCI")]
+        lines += [tally.line(strength, f"dagora {name}") for name, tally in ours.items()]
+        lines.append(theirs.line(strength, "tigramite LPCMCI"))
     header = ["a", "program", "TPR", "FPR", "marks right", "marks open", "median s"]
     parts = [f"{arguments.seeds} series each, {arguments.steps} steps.", markdown_table(header, lines)]
     deliver("\n\n".join([*parts, pinned([PEER]), machine("dagora", "numpy", "scipy")]), arguments.output)

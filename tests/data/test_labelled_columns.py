@@ -57,3 +57,12 @@ def test_floats_that_are_whole_become_whole_numbers(cells: list[float], kind: st
 def test_nothing_but_missing_values_stays_what_it_is() -> None:
     assert str(float_column([None, float("nan")]).type) == "double"
     assert float_column([None, float("nan")]).null_count == 2
+
+
+def test_labels_that_nobody_has_are_no_levels() -> None:
+    """They made edges dearer, as levels that no row has do."""
+    reader = LabelReader(["dose"], ReadingOptions())
+    labels = {1.0: "low", 2.0: "middle", 3.0: "high", 9.0: "refused"}
+    column = reader.read("dose", pa.chunked_array([[3, None], [1, 3]]), labels)
+    assert column.to_pylist() == ["high", None, "low", "high"]
+    assert column.chunk(0).dictionary.to_pylist() == ["low", "high"]

@@ -6,16 +6,29 @@ from scipy import stats
 
 import dagora
 from dagora.base.errors import DataError
+from dagora.data.columns.ordinal import normal_scores
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.stats.latent_correlations import (
+    LatentCorrelations,
     both_below,
-    latent_correlations,
-    normal_scores,
     polychoric,
+    polychoric_influence,
     polyserial,
+    polyserial_influence,
     with_floor,
 )
+from dagora.stats.table import TableStatistics
+
+
+def crossed(one, other):
+    counts = np.zeros((one.max() + 1, other.max() + 1))
+    np.add.at(counts, (one, other), 1.0)
+    return counts
+
+
+def behind(table):
+    return LatentCorrelations(TableStatistics(table), "it")
 
 
 @pytest.mark.parametrize("rho", [-0.9, -0.3, 0.0, 0.5, 0.95])
@@ -40,26 +53,24 @@ def test_they_find_the_correlation_behind_cuts(rho):
     values = normals(rho, 20_000, 1)
     one = np.digitize(values[:, 0], [-0.5, 0.3, 1.2])
     other = np.digitize(values[:, 1], [0.2])
-    assert polychoric(one, other).correlation == pytest.approx(rho, abs=0.03)
-    assert polyserial(values[:, 0], other).correlation == pytest.approx(rho, abs=0.03)
+    assert polychoric(crossed(one, other)) == pytest.approx(rho, abs=0.03)
+    assert polyserial(values[:, 0], other) == pytest.approx(rho, abs=0.03)
     plain = np.corrcoef(one, other)[0, 1]
     assert abs(plain) <= abs(rho) + 0.02, "a correlation of codes is too small"
 
 
 def test_of_four_cells_cut_at_the_medians_it_is_a_sine():
-    a = np.repeat([0, 0, 1, 1], [30, 20, 20, 30])
-    b = np.repeat([0, 1, 0, 1], [30, 20, 20, 30])
-    assert polychoric(a, b).correlation == pytest.approx(np.sin(np.pi * (4 * 0.3 - 1) / 2), abs=1e-5)
+    assert polychoric(np.array([[30.0, 20.0], [20.0, 30.0]])) == pytest.approx(
+        np.sin(np.pi * (4 * 0.3 - 1) / 2), abs=1e-5
+    )
 
 
 def test_normal_scores_are_those_of_any_rising_transformation():
     values = normals(0.6, 500, 2)
     table = Table.from_numpy(np.column_stack([values[:, 0], values[:, 1]]), names="ab")
     bent = Table.from_numpy(np.column_stack([np.exp(3 * values[:, 0]), values[:, 1] ** 3]), names="ab")
-    one, other = (latent_correlations(each, "it").matrix for each in (table, bent))
+    one, other = (behind(each).matrix for each in (table, bent))
     np.testing.assert_allclose(one, other, atol=1e-12)
-    plain = latent_correlations(bent, "it", ranks=False).matrix
-    assert plain[0, 1] < one[0, 1] - 0.1
     assert normal_scores(np.array([1.0, 1.0, 2.0]))[0] == normal_scores(np.array([1.0, 1.0, 2.0]))[1]
 
 
@@ -70,7 +81,7 @@ def test_levels_are_sorted_as_numbers():
     schema = Schema(Variable(name, Kind.DISCRETE, ("10", "100", "1000", "2")) for name in "ab")
     place = {level: k for k, level in enumerate(("10", "100", "1000", "2"))}
     turned = tuple(np.array([place[words[c]] for c in codes[:, k]], dtype=np.uint16) for k in range(2))
-    assert latent_correlations(Table(schema, turned), "it").matrix[0, 1] == pytest.approx(0.7, abs=0.04)
+    assert behind(Table(schema, turned)).matrix[0, 1] == pytest.approx(0.7, abs=0.04)
 
 
 def test_a_matrix_that_fits_nothing_gets_a_floor():
@@ -90,8 +101,10 @@ def test_rows_are_worth_what_the_spread_of_the_estimate_says(rho):
     found, rows = [], []
     for seed in range(150):
         values = normals(rho, 300, seed)
-        pair = polychoric(np.digitize(values[:, 0], [0.0]), np.digitize(values[:, 1], [-0.5, 0.5]))
-        found.append(pair.correlation)
+        one, other = np.digitize(values[:, 0], [0.0]), np.digitize(values[:, 1], [-0.5, 0.5])
+        levels = [Variable("a", Kind.DISCRETE, tuple("12")), Variable("b", Kind.DISCRETE, tuple("123"))]
+        pair = behind(Table(Schema(levels), (one.astype(np.uint16), other.astype(np.uint16))))
+        found.append(pair.matrix[0, 1])
         rows.append(pair.rows)
     assert (1 - rho**2) ** 2 / np.var(found) == pytest.approx(np.median(rows), rel=0.35)
     assert np.median(rows) < 200
@@ -136,9 +149,44 @@ def test_levels_without_an_order_are_refused_with_the_way_out():
     table = Table(schema, (codes[:, 0], codes[:, 1]))
     with pytest.raises(DataError, match="needs an order of levels, and those of column 'a' have none"):
         dagora.learn(table, "hill-climb", score="bic-latent")
-    assert dagora.learn(table, "hill-climb", score="bic-latent", ordinal="a").score is not None
+    said = dagora.learn(table, "hill-climb", score="bic-latent", ordinal={"a": ["low", "mid", "high"]})
+    assert "normal variables behind ordered levels" in said.message
     ordered = Schema([Variable("a", Kind.DISCRETE, ("low", "mid", "high"), ordered=True), schema[1]])
     result = dagora.learn(Table(ordered, table.columns), "hill-climb", score="bic-latent")
     assert "normal variables behind ordered levels" in result.message
     with pytest.raises(DataError, match="there is no column 'c'"):
         dagora.learn(table, "hill-climb", score="bic-latent", ordinal="c")
+
+
+@pytest.mark.parametrize("rho", [-0.5, 0.0, 0.7])
+def test_what_a_row_adds_is_the_slope_of_the_estimate(rho):
+    values = normals(rho, 400, 5)
+    counts = crossed(np.digitize(values[:, 0], [-0.7, 0.8]), np.digitize(values[:, 1], [-0.2, 0.5, 1.3]))
+    found = polychoric_influence(counts, polychoric(counts))
+    for cell in np.ndindex(counts.shape):
+        more, less = counts.copy(), counts.copy()
+        more[cell] += 0.05
+        less[cell] -= 0.05 * (less[cell] > 0.05)
+        slope = (polychoric(more) - polychoric(less)) / (more.sum() - less.sum()) * counts.sum()
+        assert found[cell] == pytest.approx(slope, abs=0.05 * max(1.0, abs(slope))), cell
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.6])
+def test_what_a_row_adds_beside_a_number_is_what_leaving_it_out_takes(rho):
+    values = normals(rho, 250, 6)
+    numbers, codes = values[:, 0], np.digitize(values[:, 1], [-0.4, 0.6])
+    whole = polyserial(normal_scores(numbers), codes)
+    found = polyserial_influence(normal_scores(numbers), codes, whole)
+    left = [np.delete(np.arange(250), k) for k in range(0, 250, 5)]
+    without = np.array([polyserial(normal_scores(numbers[rest]), codes[rest]) for rest in left])
+    taken = 249 * (whole - without)
+    assert np.corrcoef(found[::5], taken)[0, 1] > 0.995
+    assert found[::5].std() == pytest.approx(taken.std(), rel=0.05)
+    assert found.mean() == pytest.approx(0, abs=0.05)
+
+
+def test_cut_at_the_medians_the_variance_at_zero_is_that_of_pearson():
+    """n times the variance of a tetrachoric correlation at 0 is π²/4 (Pearson 1900)."""
+    counts = np.full((2, 2), 25.0)
+    square = (counts * polychoric_influence(counts, 0.0) ** 2).sum() / counts.sum()
+    assert square == pytest.approx(np.pi**2 / 4, rel=1e-9)

@@ -17,6 +17,7 @@ from dagora.stats.scan.scan_statistics import ScanStatistics
 @takes_reading(
     "discrete",
     "continuous",
+    "ordinal",
     "drop",
     "missing",
     "na",

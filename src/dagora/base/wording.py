@@ -19,7 +19,7 @@ from dagora.base.phrases import comma_list
 
 # Options that name columns: their value on the command line is a list with commas. A test compares them with
 # the declared ones (data/columns/reading_options.py), which stand above this room.
-LISTS = frozenset({"discrete", "continuous", "drop", "within_groups", "join"})
+LISTS = frozenset({"discrete", "continuous", "drop", "ordinal", "ranks", "within_groups", "join"})
 BEGIN, NEXT, END = "\ue000", "\ue001", "\ue002"  # around and between the parts of a mention
 MENTION = re.compile(f"{BEGIN}([^{BEGIN}{END}]*){END}")  # one without another inside
 

@@ -9,11 +9,19 @@ from typing import Any, cast
 
 import numpy as np
 
-from dagora.base.errors import DataError, OptionError
+from dagora.base.errors import DataError, OptionError, announce
 from dagora.base.wording import col, option
 from dagora.data.columns.column_names import kept_positions, name_text
+from dagora.data.columns.column_type import Column
 from dagora.data.columns.frames import columns_of_frame, columns_of_matrix
 from dagora.data.columns.mixed_types import MixedTypesError
+from dagora.data.columns.ordinal import (
+    order_levels,
+    ordinal_columns,
+    rank_values,
+    rank_warning,
+    ranked_columns,
+)
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.designed import DesignedTable
 from dagora.data.discretise import discretise
@@ -22,7 +30,11 @@ from dagora.data.made_tables import ReadTable, table_of, without_design
 from dagora.data.readers import read_any
 from dagora.data.scan.row_sample import read_source
 from dagora.data.scan.sqlite import is_sqlite, open_sqlite
+from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
+
+SETTLED_LATER = ("drop", "discretise", "bins", "ordinal", "ranks")
+"""Reading options that may change a table that was already read."""
 
 ACCEPTED = "a file's name, a pandas, polars or Arrow frame, a matrix, a mapping of columns, or a Table"
 
@@ -94,7 +106,7 @@ def drop_columns(
 
 def reread(table: Table, reading: ReadingOptions) -> Table:
     """A table with columns dropped or cut into intervals; its types and cells are settled already."""
-    settled = [name for name in reading.non_defaults() if name not in ("drop", "discretise", "bins")]
+    settled = [name for name in reading.non_defaults() if name not in SETTLED_LATER]
     if settled:
         raise OptionError(
             f"{option(settled[0])} cannot change a table that was already read: give it to read_table or "
@@ -105,10 +117,30 @@ def reread(table: Table, reading: ReadingOptions) -> Table:
         table = table.select(kept)
     if reading.discretise is not None:
         table = discretise(table, reading.discretise, reading.bins or 2)
+    table = ordered_and_ranked(table, reading)
     if table.overview is None:
         return table
     said = {**table.overview.reading, **reading.non_defaults()}
     return replace(table, overview=replace(table.overview, reading=said))
+
+
+def ordered_and_ranked(table: Table, reading: ReadingOptions) -> Table:
+    """A table whose levels are in order, and whose numbers are ranks, where that is asked for."""
+    if not (reading.ordinal or reading.ranks):
+        return table
+    ordinal, ranked = ordinal_columns(table.names, reading), ranked_columns(table.schema.variables, reading)
+    made = []
+    for variable, values in zip(table.schema, table.columns, strict=True):
+        if variable.kind is Kind.CONTINUOUS and (variable.name,) == tuple(ordinal):
+            raise DataError(
+                f"{col(variable.name)} was read as continuous: {option('ordinal')} goes with the file"
+            )
+        column = order_levels(Column(variable, values), ordinal)
+        made.append(rank_values(column, ranked))
+    announce(rank_warning(ranked))
+    return replace(
+        table, schema=Schema(each.variable for each in made), columns=tuple(each.values for each in made)
+    )
 
 
 def unusable(name: str, values: object, reason: str) -> DataError:

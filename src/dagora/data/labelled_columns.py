@@ -55,7 +55,7 @@ class LabelReader:
     """Makes levels of labels, in all columns but those that are to be numbers."""
 
     def __init__(self, names: Sequence[str], reading: ReadingOptions) -> None:
-        declared = declare_kinds(names, reading.discrete, reading.continuous)
+        declared = declare_kinds(names, reading)
         numbers = {name for name in names if declared.get(name) is Kind.CONTINUOUS} | set(reading.numbers)
         if reading.numbers_for:
             numbers |= {name for name in names if name not in declared}
@@ -93,6 +93,8 @@ class LabelReader:
 def with_labels(column: pa.ChunkedArray, labels: Labels) -> pa.ChunkedArray | None:
     """Values by their labels, in the order of the values; None where a value has no label.
 
+    A label whose value occurs nowhere is no level: codebooks have labels of what was never answered.
+
     >>> import pyarrow as pa
     >>> with_labels(pa.chunked_array([[2, 1, None]]), {1.0: "low", 2.0: "high"}).to_pylist()
     ['high', 'low', None]
@@ -108,7 +110,10 @@ def with_labels(column: pa.ChunkedArray, labels: Labels) -> pa.ChunkedArray | No
     if places.null_count != column.null_count:
         return None
     whole = places.combine_chunks() if places.num_chunks else pa.array([], pa.int32())
-    levels = pa.array(unlike([str(labels[value]).strip() for value in values], values), pa.string())
+    texts = unlike([str(labels[value]).strip() for value in values], values)
+    used = whole.unique().drop_null().sort()
+    levels = pa.array(texts, pa.string()).take(used)
+    whole = pc.index_in(whole, value_set=used, skip_nulls=True)
     return pa.chunked_array([pa.DictionaryArray.from_arrays(whole, levels, ordered=True)])
 
 

@@ -21,6 +21,7 @@ TITLES = {
     "table": "sheet of a spreadsheet",
     "decimal": "decimals come after a",
     "within_groups": "look within groups",
+    "ranks": "take numbers by their ranks",
     "join": "join levels that differ only in case",
     "max_parents": "most parents",
     "method": "method",
@@ -62,7 +63,7 @@ def page_option(name: str, value: str | None = None, _literal: str = "") -> str:
     """
     if name == "drop":
         return "untick them" if value is None else f"untick '{value}'"
-    if name in {"discrete", "continuous"}:
+    if name in {"discrete", "continuous", "ordinal"} and ":" not in (value or ""):
         return f"“type: {name}”" if value is None else f"“type of {value}: {name}”"
     if name not in TITLES:
         said = "" if value is None else f" {shlex.quote(value)}"

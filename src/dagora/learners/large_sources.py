@@ -45,8 +45,13 @@ def scan_if_large(
         check_learnable(rows.schema, rows.n_rows, rows.overview, numbers_only=bool(reading.numbers_for))
     except DagoraError:
         return None  # what is wrong with it, if anything, is said where it is read
-    if reading.numbers_for and any(variable.kind is Kind.DISCRETE for variable in rows.schema):
+    if reading.numbers_for and Kind.DISCRETE in rows.schema.kinds:
         return None  # in memory, codes are taken as numbers
+    if (
+        "latent" in (options.get("test"), score and score.removeprefix("bic-"))
+        and Kind.CONTINUOUS in rows.schema.kinds
+    ):
+        return None  # counts are enough for levels, but not beside numbers
     return tell(rows, large)
 
 
@@ -61,7 +66,7 @@ def may_scan(
     """
     over_rows = needing_rows(method, score, options) or (method is not None and method.in_time)
     asked = reading.marks is not None or reading.in_time or reading.discretise is not None
-    asked = asked or reading.group is not None
+    asked = asked or reading.group is not None or bool(reading.ranks)
     return not over_rows and not asked and reading.missing in ("error", "drop", "auto")
 
 

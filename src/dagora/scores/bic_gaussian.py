@@ -4,7 +4,8 @@
 variance; the factor c is 1 unless the option `penalty` says more or less.
 
 A family with as many coefficients (intercept included) as rows fits perfectly, which means nothing:
-it scores −∞. If columns are linearly dependent, each gets a little noise (`linear_dependence`).
+it scores −∞. If columns are linearly dependent, each gets a little noise (`linear_dependence`). If few
+are nearly so and their rows are in memory, families are scored from those (`rows_factor`).
 """
 
 from __future__ import annotations
@@ -15,14 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.scores.gaussian import FlatFamilies, family_pivots, least_residuals
-from dagora.scores.linear_dependence import ROUNDING, dependence_warnings, dependent_columns, with_noise
+from dagora.scores.linear_dependence import (
+    ROUNDING,
+    dependence_warnings,
+    dependent_columns,
+    near_dependence_warnings,
+    with_noise,
+)
 from dagora.scores.local_score import ScoreCapabilities
 from dagora.scores.moment_score import MomentScore
 from dagora.scores.penalty import noise_warnings
 from dagora.scores.pivot_form import form_scores, one_group
+from dagora.scores.rows_factor import RowsFactor
 from dagora.stats.statistics import Statistics
+from dagora.stats.table import TableStatistics
 
-# With more columns than these, bounds are computed for all of them at once.
+# With more columns than these, bounds are computed for all of them at once, and none is scored from its rows.
 WIDE = 100
 
 
@@ -35,7 +44,11 @@ class GaussianBIC(MomentScore):
     def __init__(self, statistics: Statistics, *, penalty: float = 1.0) -> None:
         super().__init__(statistics, "bic-gaussian")
         self.dependent = dependent_columns(self._moments, self._schema.names, self.rounding)
+        self._factor: RowsFactor | None = None
         if self.dependent:
+            if isinstance(statistics, TableStatistics) and len(self._schema) <= WIDE:
+                factor = RowsFactor.of(statistics.rows(), self._moments)
+                self._factor = factor if factor.tells else None
             self._moments = with_noise(self._moments)
         self._penalty = penalty
         self._price = penalty * np.log(max(1, self._moments.n)) / 2
@@ -47,17 +60,28 @@ class GaussianBIC(MomentScore):
     @property
     def capabilities(self) -> ScoreCapabilities:
         """Those of a score of moments, its form of residuals, and warnings."""
-        return replace(super().capabilities, pivot_form=lambda: self._form, warnings=self._warnings)
+        form = self._form if self._factor is None else None
+        return replace(super().capabilities, pivot_form=lambda: form, warnings=self._warnings)
 
     def _warnings(self) -> list[str]:
         """Linearly dependent columns, and edges that chance alone may bring."""
-        dependent = dependence_warnings(self.dependent, "bge")
+        if self._factor is None:
+            dependent = dependence_warnings(self.dependent, "bge")
+        else:
+            dependent = near_dependence_warnings(self.dependent)
         return [*dependent, *noise_warnings(self._schema, self._moments.n, self._penalty)]
 
     def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
-        return form_scores(self._form, families)
+        if self._factor is None:
+            return form_scores(self._form, families)
+        sizes = families.sizes
+        fit = self._form.residual[0, sizes] * np.log(self._factor.residuals(families))
+        scores: NDArray[np.float64] = self._form.size[0, sizes] + fit
+        return scores
 
     def _likelihood(self, families: FlatFamilies) -> NDArray[np.float64]:
+        if self._factor is not None:
+            return self._likelihood_of(self._factor.residuals(families))
         return self._likelihood_of(family_pivots(self._moments.scatter, families)[1])
 
     def _likelihood_of(self, residuals: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,21 +7,17 @@ from dataclasses import replace
 from dagora.scores.bic_gaussian import GaussianBIC
 from dagora.scores.local_score import ScoreCapabilities
 from dagora.stats.given_moments import GivenMoments
-from dagora.stats.latent_correlations import latent_correlations
+from dagora.stats.latent_correlations import LatentCorrelations
 from dagora.stats.statistics import Statistics
 
 
 class LatentBIC(GaussianBIC):
     """BIC of linear regressions of latent normal variables; `penalty` is a factor on a parameter's price."""
 
-    def __init__(
-        self, statistics: Statistics, *, penalty: float = 1.0, ordinal: str | None = None, ranks: bool = True
-    ) -> None:
-        table = statistics.rows()
-        declared = [name.strip() for name in (ordinal or "").split(",") if name.strip()]
-        self._found = latent_correlations(table, "the score bic-latent", declared, ranks=ranks)
-        super().__init__(GivenMoments(table.names, self._found.matrix, self._found.rows), penalty=penalty)
-        self._schema, self._ranks, self._all_rows = statistics.schema, ranks, table.n_rows
+    def __init__(self, statistics: Statistics, *, penalty: float = 1.0) -> None:
+        found = LatentCorrelations(statistics, "the score bic-latent")
+        super().__init__(GivenMoments(found.schema.names, found.matrix, found.rows), penalty=penalty)
+        self._schema, self._worth, self._moved = statistics.schema, (found.n_rows, found.rows), found.moved
 
     @property
     def capabilities(self) -> ScoreCapabilities:
@@ -30,10 +26,8 @@ class LatentBIC(GaussianBIC):
 
     def _messages(self) -> list[str]:
         """A line on the variables behind the columns."""
-        numbers = "numbers by their ranks" if self._ranks else "numbers as they are"
-        moved = self._found.moved
-        worth = f"; the {self._all_rows:,} rows are worth {self._found.rows:,} of numbers"
+        rows, worth = self._worth
+        moved = self._moved
         apart = f"; correlations of pairs did not fit together and were moved by up to {moved:.2g}"
-        return [
-            f"scored are normal variables behind ordered levels, and {numbers}{worth}{apart if moved else ''}"
-        ]
+        what = "scored are normal variables behind ordered levels, and numbers by their ranks"
+        return [f"{what}; the {rows:,} rows are worth {worth:,} of numbers{apart if moved else ''}"]

@@ -71,3 +71,14 @@ def dependence_warnings(found: list[str], instead: str = "") -> list[str]:
         f"one out ({option('drop', found[-1])}){other}"
     )
     return [warning]
+
+
+def near_dependence_warnings(found: list[str]) -> list[str]:
+    """A warning about columns that are nearly dependent, of which rows tell more than sums of squares."""
+    warning = (
+        "columns are nearly linearly dependent, each is almost a weighted sum of the others: "
+        f"{listing(found)}; families were scored from the rows, as sums of squares hold too few digits for "
+        "them (over sites or beyond memory, a little noise is added instead): leave one out "
+        f"({option('drop', found[-1])}) if it was computed from the others"
+    )
+    return [warning]

@@ -9,19 +9,21 @@ correlations of any variables together: eigenvalues below a floor are then raise
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtr, ndtri
-from scipy.stats import rankdata
 
-from dagora.base.errors import DataError
-from dagora.base.wording import col, setting
+from dagora.base.errors import DataError, RowsUnavailableError
+from dagora.base.wording import col, option
+from dagora.data.columns.levels import IS_INTERVAL
+from dagora.data.columns.ordinal import normal_scores
 from dagora.data.schema import Kind, Variable
-from dagora.data.table import Table
+from dagora.stats.capabilities import capabilities_of, contingencies
+from dagora.stats.statistics import Contingency, Statistics
 
 Floats = NDArray[np.float64]
 
@@ -31,42 +33,151 @@ LARGEST = 0.995
 FLOOR = 1e-3
 """Least eigenvalue of the matrix."""
 
-LEAST = 1e-300
-STEP = 1e-3
+LEAST, TINY = 1e-300, 1e-12
+BOUND = LARGEST - 2e-3
+"""Beyond it, one column as good as determines the other: the estimate is as precise as of numbers."""
+
 FEWEST = 4
 """Rows that a table is worth at least."""
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(32)
 
 
-class PairEstimate(NamedTuple):
-    """A correlation, and the rows of two numbers that would tell it as precisely."""
+class LatentCorrelations:
+    """Correlations of the normal variables behind all columns, and how precisely each pair tells its own.
 
-    correlation: float
-    rows: float
-
-
-class LatentCorrelations(NamedTuple):
-    """Correlations of normal variables, with the rows that they are worth.
-
-    `rows` is the harmonic mean over pairs of the rows of numbers that would be as precise, `moved` the
-    largest change that a floor on eigenvalues made.
+    `matrix` has the correlations, `rows` is the harmonic mean over pairs of the rows of numbers that would be
+    as precise, `moved` the largest change that a floor on eigenvalues made. Levels need the counts of pairs,
+    numbers the rows.
     """
 
-    matrix: Floats
-    rows: int
-    moved: float
+    def __init__(self, statistics: Statistics, owner: str) -> None:
+        check_columns(statistics, owner)
+        self.schema, self.n_rows = statistics.schema, statistics.n_rows
+        self.discrete = [variable.kind is Kind.DISCRETE for variable in self.schema]
+        self.columns = [] if all(self.discrete) else columns_of(statistics, owner)
+        d = len(self.schema)
+        pairs = [(i, j) for j in range(d) for i in range(j)]
+        counted = [(i, j) for i, j in pairs if self.discrete[i] and self.discrete[j]]
+        self.counts = {
+            pair: table_of(joint, [self.schema[k] for k in pair])
+            for pair, joint in zip(counted, contingencies(statistics, counted), strict=True)
+        }
+        refuse_constants(self, owner)
+        self.found = np.eye(d)
+        worth = []
+        for i, j in pairs:
+            self.found[i, j] = self.found[j, i] = rho = self._estimate(i, j)
+            worth.append(1 / self.n_rows if abs(rho) > BOUND else max(1 / self.n_rows, self._variance(i, j)))
+        self.matrix, self.moved = with_floor(self.found)
+        self.rows = max(FEWEST, round(len(worth) / sum(worth))) if worth else self.n_rows
+
+    def _estimate(self, i: int, j: int) -> float:
+        """The correlation of a pair."""
+        if (i, j) in self.counts:
+            return polychoric(self.counts[i, j])
+        if self.discrete[i] or self.discrete[j]:
+            numbers, codes = (self.columns[k] for k in ((j, i) if self.discrete[i] else (i, j)))
+            return polyserial(numbers, codes.astype(np.int64))
+        found = np.corrcoef(self.columns[i], self.columns[j])[0, 1]
+        return float(np.clip(found, -LARGEST, LARGEST))
+
+    def _variance(self, i: int, j: int) -> float:
+        """The variance of a correlation, in units of that of numbers with the same correlation."""
+        influence, rho = self.influence(i, j), self.found[i, j]
+        if (i, j) in self.counts:
+            square = float((self.counts[i, j] * influence**2).sum()) / self.n_rows
+        else:
+            square = float(np.mean(influence**2))
+        return float(square / (1 - rho**2) ** 2 / self.n_rows)
+
+    def influence(self, i: int, j: int) -> Floats:
+        """The part of a row in the estimate, times the rows: by the two levels, or of each row with a number.
+
+        The squares' mean over rows, divided by their number, is the variance of the correlation.
+        """
+        rho = float(self.found[i, j])
+        if (i, j) in self.counts:
+            return polychoric_influence(self.counts[i, j], rho)
+        if self.discrete[i] or self.discrete[j]:
+            numbers, codes = (self.columns[k] for k in ((j, i) if self.discrete[i] else (i, j)))
+            return polyserial_influence(numbers, codes.astype(np.int64), rho)
+        one, other = (standardised(self.columns[k]) for k in (i, j))
+        return np.asarray(one * other - rho / 2 * (one**2 + other**2))
+
+
+def check_columns(statistics: Statistics, owner: str) -> None:
+    """Refuse levels without an order, and sums of weights or with noise, which are no counts of rows."""
+    has = capabilities_of(statistics)
+    if has.design is not None or has.release is not None or has.interventions is not None:
+        statistics.rows()
+    for variable in statistics.schema:
+        if variable.kind is Kind.DISCRETE and not is_ordered(variable):
+            raise no_order(owner, variable)
+
+
+def no_order(owner: str, variable: Variable) -> DataError:
+    """The error about levels without an order."""
+    return DataError(
+        f"{owner} needs an order of levels, and those of {col(variable.name)} have none "
+        f"({', '.join(variable.levels[:3])}, …): {option('ordinal', variable.name)} says one; or leave the "
+        f"column out ({option('drop', variable.name)})"
+    )
+
+
+def columns_of(statistics: Statistics, owner: str) -> list[NDArray[Any]]:
+    """The codes of ordered levels, and the normal scores of numbers."""
+    try:
+        table = statistics.rows()
+    except RowsUnavailableError:
+        number = next(each.name for each in statistics.schema if each.kind is Kind.CONTINUOUS)
+        raise RowsUnavailableError(
+            f"{owner} needs the rows where a column holds numbers, as {col(number)} does, and there are only "
+            f"counts and sums here: cut it into intervals, leave it out ({option('drop', number)}), or "
+            "choose bic-mixed or the test mixed"
+        ) from None
+    return [
+        in_order(variable, table.codes(k))
+        if variable.kind is Kind.DISCRETE
+        else normal_scores(table.values(k))
+        for k, variable in enumerate(table.schema)
+    ]
+
+
+def table_of(joint: Contingency, variables: Sequence[Variable]) -> Floats:
+    """Joint counts of two columns as a table, the levels in their order."""
+    counts = np.zeros([variable.cardinality for variable in variables])
+    rows, columns = (in_order(variable, joint.cells[:, k]) for k, variable in enumerate(variables))
+    counts[rows, columns] = joint.counts
+    return counts
+
+
+def refuse_constants(found: LatentCorrelations, owner: str) -> None:
+    """Refuse columns that never change."""
+    constant = {k for k, column in enumerate(found.columns) if not (column != column[0]).any()}
+    for pair, counts in found.counts.items():
+        constant |= {k for axis, k in enumerate(pair) if np.count_nonzero(counts.sum(1 - axis)) < 2}
+    for k in sorted(constant):
+        raise DataError(
+            f"{col(found.schema[k].name)} is constant, and {owner} is not defined on it: leave it out"
+        )
 
 
 def is_ordered(variable: Variable) -> bool:
-    """Return True for levels with an order: declared, two of them, or numbers.
+    """Return True for levels with an order: declared, two of them, numbers, or intervals.
 
     >>> is_ordered(Variable("a", Kind.DISCRETE, ("1", "2", "10")))
     True
     >>> is_ordered(Variable("b", Kind.DISCRETE, tuple("xyz")))
     False
     """
-    return variable.ordered or len(variable.levels) <= 2 or all(map(is_number, variable.levels))
+    levels = variable.levels
+    return (
+        variable.ordered
+        or len(levels) <= 2
+        or all(map(is_number, levels))
+        or all(map(IS_INTERVAL.fullmatch, levels))
+    )
 
 
 def is_number(text: str) -> bool:
@@ -89,106 +200,27 @@ def in_order(variable: Variable, codes: NDArray[np.generic]) -> NDArray[np.int64
     return places[codes.astype(np.int64)]
 
 
-def normal_scores(values: Floats) -> Floats:
-    """The normal quantiles of ranks; equal values share their mean rank.
-
-    >>> normal_scores(np.array([3.0, 1.0, 2.0])).round(2).tolist()
-    [0.67, -0.67, 0.0]
-    """
-    return np.asarray(ndtri(rankdata(values) / (len(values) + 1)))
-
-
-def latent_correlations(
-    table: Table, owner: str, declared: Collection[str] = (), *, ranks: bool = True
-) -> LatentCorrelations:
-    """The correlations of the normal variables behind all columns.
-
-    `declared` are columns whose levels count as ordered as they stand; `ranks` takes numbers by their ranks.
-    """
-    for name in declared:
-        if name not in table.names:
-            raise DataError(f"{setting('ordinal', name)}: there is no {col(name)}")
-    columns: list[Floats | NDArray[np.int64]] = []
-    discrete: list[bool] = []
-    for place, variable in enumerate(table.schema):
-        if variable.kind is Kind.CONTINUOUS:
-            values = table.values(place)
-            columns.append(normal_scores(values) if ranks else values)
-            discrete.append(False)
-        elif is_ordered(variable) or variable.name in declared:
-            columns.append(in_order(variable, table.codes(place)))
-            discrete.append(True)
-        else:
-            raise DataError(
-                f"{owner} needs an order of levels, and those of {col(variable.name)} have none "
-                f"({', '.join(variable.levels[:3])}, …): {setting('ordinal', variable.name)} takes them as "
-                "they are sorted, a data frame's ordered categories say another order; or leave the column "
-                "out"
-            )
-    for name, column in zip(table.names, columns, strict=True):
-        if not (column != column[0]).any():
-            raise DataError(f"{col(name)} is constant, and {owner} is not defined on it: leave it out")
-    d = len(columns)
-    found, rows = np.eye(d), []
-    for i in range(d):
-        for j in range(i):
-            pair = correlation(columns[i], columns[j], discrete[i], discrete[j])
-            found[i, j] = found[j, i] = pair.correlation
-            rows.append(min(pair.rows, float(table.n_rows)))
-    matrix, moved = with_floor(found)
-    worth = len(rows) / sum(1 / each for each in rows) if rows else float(table.n_rows)
-    return LatentCorrelations(matrix, max(FEWEST, round(worth)), moved)
-
-
-def correlation(
-    one: NDArray[np.generic], other: NDArray[np.generic], cut: bool, other_cut: bool
-) -> PairEstimate:
-    """The correlation behind two columns, each cut at thresholds or a number."""
-    if cut and other_cut:
-        return polychoric(one.astype(np.int64), other.astype(np.int64))
-    if cut:
-        return polyserial(other.astype(np.float64), one.astype(np.int64))
-    if other_cut:
-        return polyserial(one.astype(np.float64), other.astype(np.int64))
-    found = np.corrcoef(one.astype(np.float64), other.astype(np.float64))[0, 1]
-    return PairEstimate(float(np.clip(found, -LARGEST, LARGEST)), float(len(one)))
-
-
-def thresholds(codes: NDArray[np.int64]) -> Floats:
-    """The cuts of a standard normal variable that give the levels their shares, −∞ and ∞ included."""
-    _, counts = np.unique(codes, return_counts=True)
-    inner = ndtri(np.cumsum(counts)[:-1] / len(codes))
-    return np.concatenate([[-np.inf], inner, [np.inf]])
-
-
-def polychoric(one: NDArray[np.int64], other: NDArray[np.int64]) -> PairEstimate:
-    """The polychoric correlation of two columns of ordered levels.
+def polychoric(counts: Floats) -> float:
+    """The polychoric correlation behind a table of counts.
 
     Of a table cut at both medians it is sin(π (4 p − 1) / 2), where p is the share of the first cell.
 
-    >>> a = np.repeat([0, 0, 1, 1], [40, 10, 10, 40])
-    >>> b = np.repeat([0, 1, 0, 1], [40, 10, 10, 40])
-    >>> round(polychoric(a, b).correlation, 4)
+    >>> round(polychoric(np.array([[40.0, 10.0], [10.0, 40.0]])), 4)
     0.809
     """
-    rows, columns = np.unique(one, return_inverse=True)[1], np.unique(other, return_inverse=True)[1]
-    counts = np.zeros((rows.max() + 1, columns.max() + 1))
-    np.add.at(counts, (rows, columns), 1.0)
-    across, down = thresholds(one), thresholds(other)
+    across, down = thresholds(counts.sum(1)), thresholds(counts.sum(0))
 
     def loss(rho: float) -> float:
-        below = both_below(across, down, rho)
-        cells = below[1:, 1:] - below[:-1, 1:] - below[1:, :-1] + below[:-1, :-1]
+        cells = differences(both_below(across, down, rho))
         return -float((counts * np.log(np.maximum(cells, LEAST))).sum())
 
     return best(loss)
 
 
-def polyserial(numbers: Floats, codes: NDArray[np.int64]) -> PairEstimate:
+def polyserial(numbers: Floats, codes: NDArray[np.int64]) -> float:
     """The polyserial correlation of a number with ordered levels."""
-    z = (numbers - numbers.mean()) / numbers.std()
-    cuts, place = thresholds(codes), np.unique(codes, return_inverse=True)[1]
-    upper, lower = cuts[place + 1], cuts[place]
+    z, cuts = standardised(numbers), thresholds(np.bincount(codes))
+    upper, lower = cuts[codes + 1], cuts[codes]
 
     def loss(rho: float) -> float:
         left = np.sqrt(1 - rho**2)
@@ -198,14 +230,91 @@ def polyserial(numbers: Floats, codes: NDArray[np.int64]) -> PairEstimate:
     return best(loss)
 
 
-def best(loss: Callable[[float], float]) -> PairEstimate:
-    """The correlation of the least loss; the curvature there says how precise it is, in rows of numbers."""
+def best(loss: Callable[[float], float]) -> float:
+    """The correlation of the least loss."""
     found = minimize_scalar(loss, bounds=(-LARGEST, LARGEST), method="bounded", options={"xatol": 1e-7})
-    rho = float(found.x)
-    if abs(rho) > LARGEST - 2 * STEP:  # one column as good as determines the other: no curvature to speak of
-        return PairEstimate(rho, np.inf)
-    curvature = (loss(rho + STEP) - 2 * loss(rho) + loss(rho - STEP)) / STEP**2
-    return PairEstimate(rho, max(float(FEWEST), (1 - rho**2) ** 2 * curvature))
+    return float(found.x)
+
+
+def polychoric_influence(counts: Floats, rho: float) -> Floats:
+    """The part of a row of two levels in a polychoric correlation, times the rows; cuts are estimates too.
+
+    With the score s = ∂ log p / ∂ρ it is (s + Σ E[∂s/∂τ] · influence on τ) / E[s²], summed over the cuts τ.
+    """
+    found = np.zeros(counts.shape)
+    seen = np.ix_(counts.sum(1) > 0, counts.sum(0) > 0)
+    counts = counts[seen]
+    shares = [counts.sum(1) / counts.sum(), counts.sum(0) / counts.sum()]
+    across, down = thresholds(shares[0]), thresholds(shares[1])
+    p = np.maximum(differences(both_below(across, down, rho)), TINY)
+    slope = differences(density(across, down, rho))
+    score = slope / p
+    left = np.sqrt(1 - rho**2)
+    total = score.copy()
+    for axis, (own, other) in enumerate(((across, down), (down, across))):
+        inner = own[1:-1, None]
+        beside = np.diff(ndtr((other[None, :] - rho * inner) / left), axis=1)
+        turned = score if axis == 0 else score.T
+        moves = -((turned[:-1] - turned[1:]) * beside).sum(1)
+        below = np.arange(len(shares[axis])) <= np.arange(len(moves))[:, None]
+        of_level = moves @ (below - np.cumsum(shares[axis])[:-1, None])
+        total += of_level[:, None] if axis == 0 else of_level
+    found[seen] = total / (slope * score).sum()
+    return found
+
+
+def polyserial_influence(numbers: Floats, codes: NDArray[np.int64], rho: float) -> Floats:
+    """The part of each row in a polyserial correlation, times the rows; cuts and ranks are estimates too."""
+    z, shares = standardised(numbers), np.bincount(codes) / len(codes)
+    cuts = thresholds(shares)
+    left = np.sqrt(1 - rho**2)
+    eta = (cuts - rho * z[:, None]) / left
+    inside = np.isfinite(eta)
+    height = np.where(inside, np.exp(-(np.where(inside, eta, 0.0) ** 2) / 2), 0.0) / np.sqrt(2 * np.pi)
+    p = np.maximum(np.diff(ndtr(eta), axis=1), TINY)
+    turn = height * (np.where(inside, eta, 0.0) * rho / left**2 - z[:, None] / left)
+    slope = np.diff(turn, axis=1)
+    score = slope / p
+    # The cuts: an empty level has none of its own.
+    moves = -((score[:, :-1] - score[:, 1:]) * height[:, 1:-1]).mean(0) / left
+    at = np.exp(-(cuts[1:-1] ** 2) / 2) / np.sqrt(2 * np.pi)
+    below = np.arange(len(shares)) <= np.arange(len(moves))[:, None]
+    of_level = (moves / np.maximum(at, TINY)) @ (below - np.cumsum(shares)[:-1, None])
+    # The ranks: a row moves the normal scores of all rows above it.
+    pull = (score * np.diff(height, axis=1)).sum(1) * rho / left
+    pull *= np.sqrt(2 * np.pi) * np.exp(z**2 / 2)
+    order = np.argsort(z, kind="stable")
+    above = np.empty(len(z))
+    above[order] = np.cumsum(pull[order][::-1])[::-1]
+    of_rank = (above - (pull * ndtr(z)).sum()) / len(z)
+    found = score[np.arange(len(codes)), codes] + of_level[codes] + of_rank
+    return np.asarray(found / (slope * score).sum(1).mean())
+
+
+def standardised(values: Floats) -> Floats:
+    """Values of mean 0 and variance 1."""
+    return np.asarray((values - values.mean()) / values.std())
+
+
+def thresholds(shares: NDArray[np.generic]) -> Floats:
+    """The cuts of a standard normal variable that give the levels their shares, −∞ and ∞ included."""
+    sums = np.cumsum(shares.astype(np.float64))
+    return np.concatenate([[-np.inf], ndtri(np.minimum(sums[:-1] / sums[-1], 1.0)), [np.inf]])
+
+
+def differences(corners: Floats) -> Floats:
+    """The cells between corners, from what lies below each corner."""
+    return np.asarray(corners[1:, 1:] - corners[:-1, 1:] - corners[1:, :-1] + corners[:-1, :-1])
+
+
+def density(across: Floats, down: Floats, rho: float) -> Floats:
+    """The density of two normal variables of some correlation at each pair of cuts; 0 at infinity."""
+    h, k = across[:, None], down[None, :]
+    finite = np.isfinite(h) & np.isfinite(k)
+    p, q = np.where(finite, h, 0.0), np.where(finite, k, 0.0)
+    left = 1 - rho**2
+    height = np.exp(-(p**2 + q**2 - 2 * rho * p * q) / (2 * left)) / (2 * np.pi * np.sqrt(left))
+    return np.where(finite, height, 0.0)
 
 
 def both_below(across: Floats, down: Floats, rho: float) -> Floats:

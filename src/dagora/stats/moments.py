@@ -18,6 +18,19 @@ from dagora.stats.statistics import Moments
 
 # Rows that are read at a time: 128 KiB per column.
 BLOCK_ROWS = 1 << 14
+# Below 0 by more than this, an eigenvalue of correlations is no rounding.
+SLACK = 1e-9
+
+
+def is_semidefinite(matrix: NDArray[np.float64]) -> bool:
+    """Return True for a symmetric matrix that has no negative eigenvalue, but for rounding."""
+    squares = np.diag(matrix)
+    size = np.sqrt(np.where(squares > 0, squares, 1.0))
+    try:
+        np.linalg.cholesky(matrix / np.outer(size, size) + SLACK * np.eye(len(size)))
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def merge_moments(a: Moments, b: Moments) -> Moments:

@@ -16,9 +16,9 @@ def test_a_part_of_a_name_that_has_a_comma_is_explained() -> None:
 
 def test_all_columns_are_of_one_kind() -> None:
     with pytest.raises(DataError, match="all columns are declared both discrete and continuous"):
-        declare_kinds(["a"], ["all"], ["all"])
+        declare_kinds(["a"], ReadingOptions(discrete="all", continuous="all"))
     with pytest.raises(DataError, match="column 'a' is declared both"):
-        declare_kinds(["a"], ["a"], ["a"])
+        declare_kinds(["a"], ReadingOptions(ordinal="a", continuous="a"))
 
 
 def test_columns_that_are_left_out_do_not_count() -> None:

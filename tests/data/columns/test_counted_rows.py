@@ -101,3 +101,46 @@ def test_who_asks_for_counts_as_a_variable_is_told() -> None:
 def test_a_column_that_looks_like_counts_is_offered() -> None:
     overview = dagora.Table.from_frame(CELLS.dropna().assign(n=range(3, 11))).overview
     assert any('counts="n" counts them so' in warning for warning in overview.warnings)
+
+
+GERMAN = [
+    "sex;ill;dose;n;w",
+    "m;yes;0,5;1.000;2,5",
+    "m;no;1,25;950;1",
+    "w;yes;0,75;2.000;0,25",
+    "w;no;2,5;12;3",
+]
+
+
+@pytest.mark.parametrize("scanned", [False, True])
+@pytest.mark.parametrize("column", ["n", "w"])
+@pytest.mark.parametrize("option", ["counts", "weights"])
+def test_counts_and_weights_in_german(tmp_path: Path, scanned: bool, column: str, option: str) -> None:
+    """Points between thousands were decimal ones: 1.000 was one row."""
+    if (option, column) == ("counts", "w"):
+        return
+    german, english = tmp_path / "german.csv", tmp_path / "english.csv"
+    german.write_text("\n".join(GERMAN))
+    english.write_text(
+        "\n".join(line.replace(".", "").replace(",", ".").replace(";", ",") for line in GERMAN)
+    )
+    drop = ["nw".replace(column, "")]
+
+    def score(file: Path, **decimal: str) -> float:
+        if scanned:
+            return dagora.learn(
+                dagora.open_rows(file, drop=drop, **{option: column}, **decimal), "tabu"
+            ).score
+        return dagora.learn(file, "tabu", drop=drop, **{option: column}).score
+
+    assert score(german, decimal="comma") == score(english)
+
+
+def test_counts_that_can_be_read_in_two_ways_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "german.csv"
+    file.write_text("\n".join(";".join(line.split(";")[i] for i in (0, 1, 3)) for line in GERMAN))
+    for read in (dagora.read_table, dagora.open_rows):
+        with pytest.raises(
+            dagora.DataError, match=r"'n' has '1.000' beside '950': with a decimal point that is"
+        ):
+            dagora.learn(read(file, counts="n"), "tabu")

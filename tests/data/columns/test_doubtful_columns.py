@@ -1,6 +1,7 @@
 """Columns that are no variables, mix units or copy each other are told."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dagora
@@ -271,3 +272,22 @@ def test_days_that_no_name_calls_dates_are_told(draw):
         draw.integers(20_000, 24_000, 600),
     ):
         assert "spreadsheet" not in said({"income": amounts, "x": other})
+
+
+def test_declared_levels_that_no_row_has_are_told() -> None:
+    """They cost as much as levels that rows have: the edge was lost without a word."""
+    rng = np.random.default_rng(1)
+    a = rng.integers(0, 3, 200)
+    b = np.where(rng.random(200) < 0.28, a, rng.integers(0, 3, 200))
+    tables = [
+        pd.DataFrame(
+            {name: pd.Categorical.from_codes(codes, list(levels)) for name, codes in (("a", a), ("b", b))}
+        )
+        for levels in ("uvw", "uvwxyz")
+    ]
+    seen, declared = (dagora.learn(table, "hill-climb") for table in tables)
+    assert (seen.graph.edges, declared.graph.edges) == ((("a", "b"),), ())
+    (told,) = declared.warnings
+    assert told.startswith("declared levels that no row has count as levels")
+    assert "'x', 'y', 'z' of 'a'" in told
+    assert seen.warnings == ()

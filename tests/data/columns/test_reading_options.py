@@ -28,7 +28,7 @@ ALL = [
     "inspect",
 ]
 SOME = {
-    "open_rows": "discrete continuous drop missing na separator table decimal counts weights join",
+    "open_rows": "discrete continuous ordinal drop missing na separator table decimal counts weights join",
     "learn_federated": "discrete continuous drop missing na table decimal counts weights",
     "effect_federated": "discrete continuous drop missing na table decimal counts",
     "learn_private": "drop missing na table decimal",

@@ -189,7 +189,10 @@ def test_extrapolation_is_said():
     )
     assert "age=500 lies outside of the data (2" in str(network.query("P(sbp | age=500)"))
     assert "age=500 lies outside of the data (2" in str(network.query("P(sbp | do(age=500))"))
-    assert "outside" not in str(network.query("P(sbp | age=50)"))
+    assert "80.5 < age < 90 lies outside" in str(network.query("P(sbp | 80.5 < age < 90)"))
+    assert "measurement age=95 lies outside" in str(network.query("P(sbp | likelihood(age, value=95, sd=5))"))
+    for question in ("age=50", "age > 70", "likelihood(age, value=95, sd=20)"):
+        assert "outside" not in str(network.query(f"P(sbp | {question})"))
     for seen in (age.min(), age.max()):
         assert not list(extrapolation(network, Question("P", ("sbp",), given={"age": float(seen)})))
 

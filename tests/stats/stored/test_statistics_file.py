@@ -110,6 +110,59 @@ def test_what_does_not_fit_is_refused_in_one_line(file: Path, change, rows, said
     assert "\n" not in str(refused.value)
 
 
+def with_sums(numbers: dict[tuple[int, int | None], int]):
+    """Change sums; `None` stands for no second feature."""
+
+    def change(table: pa.Table) -> pa.Table:
+        for place, key in enumerate(
+            zip(table["first"].to_pylist(), table["second"].to_pylist(), strict=True)
+        ):
+            if key in numbers:
+                table = replaced(table, "sum", place, format(numbers[key], "x"))
+        return table
+
+    return change
+
+
+def with_counts(table: pa.Table, counts: list[int]) -> pa.Table:
+    for place, count in enumerate(counts):
+        table = replaced(table, "count", place, count)
+    return table
+
+
+def test_products_that_no_rows_have_are_refused(tmp_path: Path) -> None:
+    """Each pair of columns could be correlated so, and all three together could not."""
+    file = dagora.statistics({name: [0.25, 1.5, 2.0, 0.5, 4.0] for name in "xyz"}).save(tmp_path / "c.stats")
+    products = {(0, 1): 9, (1, 2): 9, (0, 2): -9, **{(k, k): 10 for k in range(3)}}
+    no_sums = {(k, None): 0 for k in range(3)}
+    rewritten(file, lambda note: note.update(units=[0] * 3), with_sums({**no_sums, **products}))
+    with pytest.raises(DataError, match="its sums of products are not those of any rows"):
+        dagora.learn(file)
+    rewritten(file, nothing, with_sums({(0, 2): 9}))
+    assert dagora.learn(file, "tabu").graph.nodes == ("x", "y", "z")
+
+
+def test_levels_have_the_same_counts_in_tables_and_sums(file: Path) -> None:
+    """The tables have two rows more of the first level, and two less of the second."""
+    rewritten(file, nothing, lambda table: with_counts(table, [11, 11, 9, 9, 10, 10]))
+    with pytest.raises(DataError, match="'a' has other counts in its tables than in its sums"):
+        dagora.learn(file)
+
+
+def test_tables_of_several_columns_agree_on_pairs(tmp_path: Path) -> None:
+    columns = {name: [k >> place & 1 for k in range(16)] for place, name in enumerate("abcd")}
+    file = dagora.statistics(columns, sets=[["a", "b", "c"], ["a", "b", "d"]]).save(tmp_path / "p.stats")
+    counts = pq.read_table(file)["count"].to_pylist()
+    assert counts == [2] * 16
+    for place in (8, 9, 14, 15):
+        counts[place] += 1
+    for place in (10, 11, 12, 13):
+        counts[place] -= 1
+    rewritten(file, nothing, lambda table: with_counts(table, counts))
+    with pytest.raises(DataError, match="'a' and 'b': the counts in one table are not those in another"):
+        dagora.learn(file)
+
+
 def test_other_files_are_refused(tmp_path: Path, file: Path) -> None:
     plain = tmp_path / "plain.stats"
     pq.write_table(pa.table({"a": [1, 2]}), plain)

@@ -8,7 +8,7 @@ from dagora.base.errors import DataError, OptionError
 from dagora.base.phrases import nearest, split_list
 from dagora.base.wording import col, option
 from dagora.data.columns.missing import EVERY
-from dagora.data.columns.reading_options import NameList, ReadingOptions
+from dagora.data.columns.reading_options import NameList, ReadingOptions, said_order
 from dagora.data.schema import Kind
 
 # Searches compare all pairs of columns: beyond this no time limit on a search can be kept.
@@ -42,18 +42,19 @@ def check_names(names: Sequence[object]) -> tuple[str, ...]:
     return trimmed
 
 
-def declare_kinds(
-    names: Sequence[str], discrete: Iterable[str], continuous: Iterable[str]
-) -> dict[str, Kind]:
+def declare_kinds(names: Sequence[str], reading: ReadingOptions) -> dict[str, Kind]:
     """Map each declared column to its kind; names are checked, and `all` stands for every other column.
 
-    >>> declare_kinds(["a", "b"], ["a"], ["all"])
+    >>> declare_kinds(["a", "b"], ReadingOptions(ordinal=["a"], continuous=["all"]))
     {'a': <Kind.DISCRETE: 'discrete'>, 'b': <Kind.CONTINUOUS: 'continuous'>}
     """
     declared: dict[str, Kind] = {}
     rest: list[Kind] = []
-    for kind, chosen in ((Kind.DISCRETE, discrete), (Kind.CONTINUOUS, continuous)):
-        for name in resolve(chosen, names):
+    said = (said_order(text, names)[0] for text in resolve(reading.ordinal, names))
+    ordinal = (name for name in said if name != EVERY or name in names)  # all: whatever is discrete
+    discrete = dict.fromkeys([*resolve(reading.discrete, names), *ordinal])
+    for kind, chosen in ((Kind.DISCRETE, discrete), (Kind.CONTINUOUS, resolve(reading.continuous, names))):
+        for name in chosen:
             if name == EVERY and name not in names:
                 rest.append(kind)
                 continue
@@ -143,8 +144,8 @@ def check_about_rows(what: str, names: Sequence[str], reading: ReadingOptions) -
         raise OptionError(
             f"rows that follow each other in time are taken as they stand: leave {option(what)} out"
         )
-    for name in ("discrete", "continuous", "join", "within_groups"):
-        if column in resolve(getattr(reading, name), names):
+    for name in ("discrete", "continuous", "ordinal", "ranks", "join", "within_groups"):
+        if column in (said_order(text, names)[0] for text in resolve(getattr(reading, name), names)):
             raise OptionError(f"{option(what, column)} is no variable: leave it out of {option(name)}")
     if column in (*reading.numbers, *reading.wanted, *reading.levels, reading.marks):
         raise OptionError(f"{option(what, column)} is no variable, but it is asked for as one")

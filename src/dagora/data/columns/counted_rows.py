@@ -14,6 +14,7 @@ from dagora.base.wording import col, option
 from dagora.data.columns.arrow_numbers import numbers_of
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.column_names import check_about_rows
+from dagora.data.columns.decimal_mark import numbers_by_mark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +44,8 @@ def repeat_rows(
     if reading.counts is None:
         return None
     place = check_about_rows("counts", names, reading)
-    times = read_counts(reading.counts, columns[place])
+    cells = numbers_by_mark(reading.counts, columns[place], dict(zip(names, columns, strict=True)), reading)
+    times = read_counts(reading.counts, cells)
     total = int(times.sum())
     if not total:
         raise DataError(f"{option('counts', reading.counts)}: all counts are 0, so there is no row")

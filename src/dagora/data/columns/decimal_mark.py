@@ -8,11 +8,18 @@ they are refused, with both readings, unless the option `decimal` says which is 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from dagora.base.errors import DataError
 from dagora.base.phrases import some_of
 from dagora.base.wording import option
-from dagora.data.columns.spelled_numbers import DecimalMarks, plainly
+from dagora.data.columns.cells import is_text
+from dagora.data.columns.spelled_numbers import DecimalMarks, plainly, rewrite_numbers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from dagora.data.columns.reading_options import ReadingOptions
 
 OTHER = {"point": "comma", "comma": "point"}
 
@@ -41,6 +48,28 @@ def choose_marks(
         if doubtful:
             raise two_readings({name: either[name] for name in doubtful}, sure)
     return {name: decimal for name in either if decimal is not None and reads_anew(either[name], decimal)}
+
+
+def numbers_by_mark(
+    name: str, cells: pa.ChunkedArray, others: Mapping[str, pa.ChunkedArray], reading: ReadingOptions
+) -> pa.ChunkedArray:
+    """A column of text that is to hold numbers, written plainly by the mark that the other columns show.
+
+    >>> import pyarrow as pa
+    >>> from dagora.data.columns.reading_options import ReadingOptions
+    >>> dose, n = (pa.chunked_array([words]) for words in (["0,5", "1,25"], ["2.000", "95"]))
+    >>> numbers_by_mark("n", n, {"dose": dose}, ReadingOptions()).to_pylist()
+    ['2000', '95']
+    """
+    if not is_text(cells.type):
+        return cells
+    found = rewrite_numbers(cells, 0, decimal=reading.decimal)
+    if found.marks is None or found.marks.mark != "either":
+        return found.cells
+    told = {other: rewrite_numbers(each, 0).marks for other, each in others.items() if is_text(each.type)}
+    sure = {other: marks for other, marks in told.items() if marks is not None and marks.mark in OTHER}
+    chosen = choose_marks({**sure, name: found.marks}, reading.decimal, reading.separated_by)
+    return rewrite_numbers(cells, 0, decimal=chosen.get(name)).cells
 
 
 def reads_anew(marks: DecimalMarks, decimal: str) -> bool:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from hashlib import sha256
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from dagora.data.columns.column_type import Column
 from dagora.data.columns.formulas import formula_warning
 from dagora.data.columns.names import IS_COUNT, IS_WEIGHT, MAY_BE_WEIGHT
 from dagora.data.columns.odd_values import value_warnings
+from dagora.data.columns.ordinal import mean_ranks
 from dagora.data.columns.rows_alike import hash_rows, numbers_of
 from dagora.data.columns.spoilt_numbers import RowNumber
 from dagora.data.columns.study_design import design_warnings
@@ -88,6 +88,23 @@ def column_warnings(typed: Sequence[Column], row_number: RowNumber | None = None
         yield (
             "one value stands in many rows and is the mean or the median of all others, as where missing "
             f"values were filled with it: {told}; leave those cells empty, and they are modelled"
+        )
+
+
+def unused_warning(typed: Sequence[Column]) -> Iterator[str]:
+    """A sentence about declared levels that no row has: scores count them."""
+    found = []
+    for column in typed:
+        levels = column.variable.levels
+        seen = column.values if column.missing is None else column.values[~column.missing]
+        used = set(np.unique(seen).tolist()) if levels else set()
+        if levels and len(used) < len(levels):
+            unused = some_of(f"'{level}'" for code, level in enumerate(levels) if code not in used)
+            found.append(f"{unused} of '{column.variable.name}'")
+    if found:
+        yield (
+            "declared levels that no row has count as levels, so that edges at their columns need more "
+            f"evidence: {some_of(found, MOST_NAMED, between='; ', noun='columns')}; leave out what cannot be"
         )
 
 
@@ -449,15 +466,3 @@ def is_rounded(one: Floats, other: Floats) -> bool:
         if rest <= HALF_A_STEP * both and np.ptp(rounded) >= FEWEST_STEPS * step:
             return True
     return False
-
-
-def mean_ranks(values: Floats) -> Floats:
-    """Ranks of numbers; equal ones have the mean of theirs.
-
-    >>> mean_ranks(np.array([5.0, 7.0, 5.0]))
-    array([0.5, 2. , 0.5])
-    """
-    _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.array([(last + first - 1) / 2 for first, last in pairwise([0, *np.cumsum(counts)])])
-    ranks: Floats = ends[codes]
-    return ranks

@@ -33,7 +33,7 @@ from dagora.data.columns.column_type import Column, check_type, count_from_one, 
 from dagora.data.columns.counted_rows import COUNTS, repeat_rows
 from dagora.data.columns.dates import DAYS, as_days, spells_dates
 from dagora.data.columns.decimal_mark import choose_marks
-from dagora.data.columns.doubtful_columns import column_warnings
+from dagora.data.columns.doubtful_columns import column_warnings, unused_warning
 from dagora.data.columns.find_missing import find_missing
 from dagora.data.columns.first_and_last_rows import end_cells, refuse_end_rows, summary_warning, total_warning
 from dagora.data.columns.intervals import cut
@@ -41,6 +41,15 @@ from dagora.data.columns.levels import sort_levels
 from dagora.data.columns.merged_cells import has_merged_cells, merged_warning
 from dagora.data.columns.missing import NaWords, na_words
 from dagora.data.columns.missing_pattern import missing_pattern
+from dagora.data.columns.ordinal import (
+    ORDERED,
+    order_levels,
+    ordinal_columns,
+    rank_values,
+    rank_warning,
+    ranked_columns,
+    scale_warning,
+)
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, summarise
 from dagora.data.columns.raw_column import RawColumn
 from dagora.data.columns.reading_options import ReadingOptions
@@ -213,7 +222,7 @@ def prepare_all(
     names = check_names(names)
     refuse_repeated_header(names, columns)
     declared = dict.fromkeys(reading.numbers, Kind.CONTINUOUS)
-    declared |= declare_kinds(names, reading.discrete, reading.continuous)
+    declared |= declare_kinds(names, reading)
     if reading.marks is not None:
         check_marks(reading.marks, names)
         declared = {**declared, reading.marks: Kind.DISCRETE}
@@ -253,7 +262,8 @@ def type_all(
 ) -> tuple[list[Column], Overview]:
     """Type the columns that are kept, and say how all were understood."""
     rows = len(kept[0].cells)
-    joined = columns_to_join([column.name for column in raw], reading)
+    names = [column.name for column in raw]
+    joined, ordinal = columns_to_join(names, reading), ordinal_columns(names, reading)
 
     def type_next(column: RawColumn) -> Column | SpoiltNumbersError:
         check_time(reading.clock, len(kept), rows)
@@ -276,15 +286,18 @@ def type_all(
         column.codes = codes_in(typed) if column.leaves_codes else {}
         if reading.discretise is not None and typed.variable.kind is Kind.CONTINUOUS:
             typed = cut_column(typed, reading.discretise, reading.bins or 2)
-        return typed
+        return order_levels(typed, ordinal)
 
     made = in_parallel(type_next, kept, rows)
     refuse_together(problem for problem in made if isinstance(problem, SpoiltNumbersError))
-    typed = find_order([column for column in made if isinstance(column, Column)], kept, reading)
+    undecided = [column for column in kept if column.name not in ordinal]
+    typed = find_order([column for column in made if isinstance(column, Column)], undecided, reading)
     edges = end_cells(typed)
     last = row_number(rows - 1) or rows
     refuse_end_rows(edges, last)
-    by_name = {column.variable.name: column for column in typed}
+    ranked = ranked_columns([column.variable for column in typed], reading)
+    used = [rank_values(column, ranked) for column in typed]
+    by_name = {column.variable.name: column for column in used}
     summaries = tuple(
         summarise(by_name[column.name], column.missing)
         if column.left_out is None
@@ -300,9 +313,11 @@ def type_all(
     )
     told += merged_warning([column.name for column in raw if column.merged])
     told += column_warnings(typed, row_number)
+    told += unused_warning([column for column in typed if column.variable.name not in reading.levels])
+    told += [*scale_warning(typed), *rank_warning(ranked)]
     if not reading.in_time and reading.counts is None and reading.group is None:
         told += row_warnings(typed, grouped=any(column.left_out == UNIT for column in raw))
-    return typed, replace(overview, warnings=tuple(told))
+    return used, replace(overview, warnings=tuple(told))
 
 
 def find_order(typed: list[Column], kept: Sequence[RawColumn], reading: ReadingOptions) -> list[Column]:
@@ -458,9 +473,15 @@ def add_missing_level(column: Column, reading: ReadingOptions) -> Column:
             f"{col(name)} is continuous and has {int(column.missing.sum())} missing values, which cannot "
             f"be a level: {instead}"
         )
+    if column.why == ORDERED:
+        raise DataError(
+            f"{col(name)} has {int(column.missing.sum())} missing values, without a place in the order of "
+            f"its levels: choose {option('missing', 'drop')} or leave it out ({option('drop', name)})"
+        )
     word = "missing"
     while word in levels:
         word += "_"
+    # The order that was declared stays, but it says nothing about missing.
     longer = (*levels, word) if column.variable.ordered else sort_levels([*levels, word])
     code_of = np.array([*map(longer.index, levels), longer.index(word)], dtype=np.uint16)
     codes = np.where(column.missing, len(levels), column.values)

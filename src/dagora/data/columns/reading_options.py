@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 POLICIES = ("error", "drop", "level")
+LESS = " < "  # between levels, in the order of a column
 # Options that name a column which is no variable, but says how rows count.
 ABOUT_ROWS = ("counts", "weights", "group")
 # Where missing values can be modelled; `auto` does so if method and score can, and else refuses them.
@@ -123,6 +124,13 @@ class ReadingOptions:
 
     discrete: Iterable[str] = public((), "names", "Columns to treat as discrete (or all).", metavar="A,B")
     continuous: Iterable[str] = public((), "names", "Columns to treat as continuous (or all).", metavar="A,B")
+    ordinal: Iterable[str] | Mapping[str, Iterable[str]] = public(
+        (),
+        "names",
+        "Columns of levels with an order (or all), said where words do not show it: dose: low < mid < high.",
+        metavar="A,B",
+        rare=True,
+    )
     drop: Iterable[str] = public((), "names", "Columns to leave out.", metavar="A,B")
     missing: str = public(
         "error",
@@ -147,6 +155,13 @@ class ReadingOptions:
     )
     bins: int | None = public(
         None, "integer", "Number of intervals of columns made discrete; default: 2.", low=2, rare=True
+    )
+    ranks: Iterable[str] = public(
+        (),
+        "names",
+        "Continuous columns to take by their ranks, as normal scores (or all).",
+        metavar="A,B",
+        rare=True,
     )
     separator: str | None = public(
         None,
@@ -222,6 +237,10 @@ class ReadingOptions:
     separated_by: str = ""
 
     def __post_init__(self) -> None:
+        if isinstance(self.ordinal, Mapping):
+            orders = ((name, as_names("ordinal", levels)) for name, levels in self.ordinal.items())
+            listed = tuple(f"{name}: {LESS.join(levels)}" if levels else str(name) for name, levels in orders)
+            object.__setattr__(self, "ordinal", listed)
         for name in (each for each, entry in READING.items() if entry.type == "names"):
             object.__setattr__(self, name, as_names(name, getattr(self, name)))
         policies = POLICIES if self.why_not_model is None else WITH_MODEL
@@ -310,6 +329,19 @@ def as_names(what: str, names: Iterable[str]) -> tuple[str, ...]:
         return tuple(name if isinstance(name, str) else str(name) for name in names)
     except TypeError:
         raise OptionError(f"{option(what)} takes the names of columns, not {names!r}") from None
+
+
+def said_order(text: str, names: Collection[str]) -> tuple[str, tuple[str, ...]]:
+    """The column that an entry of `ordinal` names, and the order of its levels, if that is said.
+
+    >>> said_order("dose: low<high", ["dose"]), said_order("a: b", ["a: b"])
+    (('dose', ('low', 'high')), ('a: b', ()))
+    """
+    name, _, order = text.partition(":")
+    if text in names or not order:
+        return text, ()
+    levels = order.split(LESS if LESS in order else LESS.strip())
+    return name.strip(), tuple(level.strip() for level in levels)
 
 
 def split_reading(

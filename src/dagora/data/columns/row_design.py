@@ -16,6 +16,7 @@ from dagora.base.errors import DataError, OptionError
 from dagora.base.wording import col, option
 from dagora.data.columns.column_names import check_about_rows
 from dagora.data.columns.counted_rows import row_numbers
+from dagora.data.columns.decimal_mark import numbers_by_mark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,7 +101,11 @@ def read_design(
     weights = groups = kept = None
     unit = 1.0
     if reading.weights is not None:
-        weights, unit = read_weights(reading.weights, columns[check_about_rows("weights", names, reading)])
+        own = columns[check_about_rows("weights", names, reading)]
+        weights, unit = read_weights(
+            reading.weights,
+            numbers_by_mark(reading.weights, own, dict(zip(names, columns, strict=True)), reading),
+        )
     if reading.group is not None:
         groups = read_groups(reading.group, columns[check_about_rows("group", names, reading)])
     design = RowDesign(weights, groups, reading.weights, reading.group, tuple(reading.within_groups), unit)

@@ -6,8 +6,8 @@ level that appears only in the last row is known before anything is counted.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +38,7 @@ from dagora.data.columns.levels import level_name
 from dagora.data.columns.missing import Na, often_means_missing
 from dagora.data.columns.missing_codes import missing_codes
 from dagora.data.columns.names import NEVER_NONE
+from dagora.data.columns.ordinal import ORDERED, in_order
 from dagora.data.columns.reading_warnings import codes_of_levels, name_codes, without_true_zeros
 from dagora.data.columns.repeated_header import AROUND_A_NAME, MOST_HEADERS, no_names, repeated_header
 from dagora.data.columns.spelled_numbers import DecimalMarks, rewrite_numbers
@@ -329,6 +330,14 @@ def codes_in_profile(profile: Profile, coding: Coding) -> dict[str, int]:
             levels[level_name(value)] = levels.get(level_name(value), 0) + count
         found = codes_of_levels(levels)
     return without_true_zeros(profile.name, found)
+
+
+def order_coding(coding: Coding, said: Sequence[str] | None) -> Coding:
+    """A coding with the levels in their order, where the column is declared ordinal (`said` is no None)."""
+    if said is None or coding.codes is None or coding.variable.kind is not Kind.DISCRETE:
+        return coding
+    variable, codes = in_order(coding.variable, said)
+    return replace(coding, variable=variable, codes=codes[coding.codes], why=ORDERED)
 
 
 def ends_in_profile(profile: Profile, coding: Coding) -> list[EndCell]:

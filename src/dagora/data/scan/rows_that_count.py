@@ -17,6 +17,7 @@ from dagora.base.errors import DataError
 from dagora.base.wording import option
 from dagora.data.columns.column_names import check_about_rows, check_names
 from dagora.data.columns.counted_rows import read_counts
+from dagora.data.columns.decimal_mark import numbers_by_mark
 from dagora.data.columns.row_design import checked_weights
 from dagora.data.scan.row_source import InTransactions, SaysMore, SplitsCells
 
@@ -33,8 +34,8 @@ SLICE = 1 << 16
 class RowsThatCount(ABC):
     """A source without the column that says how its rows count."""
 
-    def __init__(self, source: RowSource, column: str) -> None:
-        self._source, self.column = source, column
+    def __init__(self, source: RowSource, column: str, reading: ReadingOptions) -> None:
+        self._source, self.column, self._reading = source, column, reading
         self.title, self.text_cells = source.title, source.text_cells
         self.separator = source.separator if isinstance(source, SplitsCells) else ""
 
@@ -65,7 +66,8 @@ class RowsThatCount(ABC):
         own = next(name for name in self._source.schema().names if name.strip() == self.column)
         begin = 0
         for batch in self._source.batches(list(dict.fromkeys([*columns, own]))):
-            yield batch, pa.chunked_array([batch.column(own)]), begin
+            cells = pa.chunked_array([batch.column(own)])
+            yield batch, numbers_by_mark(self.column, cells, {}, self._reading), begin
             begin += batch.num_rows
 
     @abstractmethod
@@ -104,6 +106,8 @@ class WeighedRows(RowsThatCount):
             weights = checked_weights(self.column, cells, begin)
             found = found or bool(weights.any())
             some = batch.select(list(columns))
+            if self.column in columns:
+                some = some.set_column(columns.index(self.column), self.column, pa.array(weights))
             yield some if weights.all() else some.filter(pa.array(weights > 0))
         if not found:
             raise DataError(f"{option('weights', self.column)}: all weights are 0, so there is no row")
@@ -114,5 +118,5 @@ def rows_that_count(source: RowSource, reading: ReadingOptions) -> RowSource:
     for what, kind in (("counts", RepeatedRows), ("weights", WeighedRows)):
         if what in reading.about_rows:
             names = check_names(source.schema().names)
-            return kind(source, names[check_about_rows(what, names, reading)])
+            return kind(source, names[check_about_rows(what, names, reading)], reading)
     return source

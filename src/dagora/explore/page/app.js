@@ -15,7 +15,7 @@ let most = 0;
 
 const reading = () => {
   const cut = byId("discretise").value;
-  return { ...columns.reading(), missing: byId("missing").value, na: byId("na").value.trim() || null, counts: byId("counts").value.trim() || null, weights: byId("weights").value.trim() || null, group: byId("group").value.trim() || null, within_groups: byId("within_groups").checked ? ["all"] : [], separator: read.separator, table: read.table, decimal: byId("decimal").value || null, join: byId("join").checked ? ["all"] : [], discretise: cut || null, bins: cut && cut !== "mean" ? Number(byId("bins").value) : null };
+  return { ...columns.reading(), missing: byId("missing").value, na: byId("na").value.trim() || null, counts: byId("counts").value.trim() || null, weights: byId("weights").value.trim() || null, group: byId("group").value.trim() || null, within_groups: byId("within_groups").checked ? ["all"] : [], ranks: byId("ranks").checked ? ["all"] : [], separator: read.separator, table: read.table, decimal: byId("decimal").value || null, join: byId("join").checked ? ["all"] : [], discretise: cut || null, bins: cut && cut !== "mean" ? Number(byId("bins").value) : null };
 };
 
 const knowledge = () => {
@@ -64,6 +64,7 @@ const openTable = async (said, names) => {
   byId("weights").value = said.weights ?? "";
   byId("group").value = said.group ?? "";
   byId("within_groups").checked = (said.within_groups ?? []).length > 0;
+  byId("ranks").checked = (said.ranks ?? []).length > 0;
   byId("decimal").value = said.decimal ?? "";
   byId("join").checked = (said.join ?? []).length > 0;
   if (said.bins) byId("bins").value = said.bins;
@@ -138,7 +139,7 @@ for (const kind of ["dragover", "drop"]) {
     if (kind === "drop") take(event.dataTransfer.files[0]);
   });
 }
-for (const id of ["missing", "na", "counts", "weights", "group", "within_groups", "decimal", "join", "discretise", "bins"]) byId(id).addEventListener("change", soon);
+for (const id of ["missing", "na", "counts", "weights", "group", "within_groups", "ranks", "decimal", "join", "discretise", "bins"]) byId(id).addEventListener("change", soon);
 byId("max-parents").addEventListener("change", estimates.refresh);
 byId("learn").addEventListener("click", () => estimates.during(() => run.learn(request())));
 byId("save-knowledge").addEventListener("click", () => trying(() => save("/api/knowledge", "knowledge.json", knowledge())));

@@ -6,6 +6,7 @@ const MOST = 150; // columns in sight: more are found by their names
 const place = byId("columns");
 const find = byId("find-column");
 const chosen = new Map(); // name → {use, type}
+const orders = new Map(); // name → the order of its levels, where the command line said one
 let columns = [];
 let changed = () => {};
 let tiers = null;
@@ -19,10 +20,10 @@ const choose = (name, change) => {
 
 // What the server is told about types and columns left out.
 export const reading = () => {
-  const said = { discrete: [], continuous: [], drop: [] };
+  const said = { discrete: [], continuous: [], ordinal: [], drop: [] };
   for (const [name, { use, type }] of chosen) {
     if (!use) said.drop.push(name);
-    else if (type) said[type].push(name);
+    else if (type) said[type].push(type === "ordinal" ? orders.get(name) ?? name : name);
   }
   return said;
 };
@@ -37,7 +38,7 @@ const row = (column) => {
   const { use, type } = choice(column.name);
   const kind = make("select", { "aria-label": `type of ${column.name}`, onchange: (event) => choose(column.name, { type: event.target.value, use: true }) });
   const understood = column.type === LEFT_OUT ? "left out" : column.type ? `auto: ${column.type}` : "auto";
-  fill(kind, [["", type ? "auto" : understood], ["discrete", "discrete"], ["continuous", "continuous"]], type);
+  fill(kind, [["", type ? "auto" : understood], ["discrete", "discrete"], ["continuous", "continuous"], ["ordinal", "ordinal"]], type);
   const tier = make("select", { class: "tier", "aria-label": `tier of ${column.name}`, data: { name: column.name }, onchange: (event) => tiers.put(column.name, Number(event.target.value)) });
   const without = !use || column.type === LEFT_OUT;
   kind.disabled = !use;
@@ -107,6 +108,12 @@ export const begin = (said, names, onChange, tierList) => {
   changed = onChange;
   tiers = tierList;
   for (const type of ["discrete", "continuous"]) for (const name of said[type] ?? []) chosen.set(name, { use: true, type });
+  orders.clear();
+  for (const entry of said.ordinal ?? []) {
+    const name = names.includes(entry) ? entry : entry.split(":")[0].trim();
+    orders.set(name, entry);
+    chosen.set(name, { use: true, type: "ordinal" });
+  }
   for (const name of said.drop ?? []) chosen.set(name, { use: false, type: "" });
   const all = [...new Set([...names, ...(said.drop ?? [])])];
   draw({ columns: all.map((name) => ({ name, type: "", values: "", why: "", missing: 0 })) });

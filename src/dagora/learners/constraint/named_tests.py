@@ -17,26 +17,18 @@ from dagora.learners.independence.cells import CellTest
 from dagora.learners.independence.counted import CountTest
 from dagora.learners.independence.features import FeatureTest
 from dagora.learners.independence.fisher_z import FisherZ
+from dagora.learners.independence.latent import LatentTest
 from dagora.learners.independence.mixed import MixedTest
 from dagora.learners.independence.protocol import IndependenceTest
 from dagora.learners.independence.residuals import ResidualTest
 from dagora.learners.independence.seen_rows import SeenRowTest
 from dagora.learners.independence.trend import TrendTest
 from dagora.learners.outcome import SeparatingSet
-from dagora.stats.given_moments import GivenMoments
-from dagora.stats.latent_correlations import latent_correlations
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
 
 # Tests for tables with both kinds of columns.
 FOR_BOTH_KINDS = ("cells", "mixed")
-
-
-def latent_test(statistics: Statistics, owner: str) -> IndependenceTest:
-    """Partial correlations of the normal variables behind ordered levels and ranks."""
-    table = statistics.rows()
-    found = latent_correlations(table, f"{owner} with the test latent")
-    return FisherZ(GivenMoments(table.names, found.matrix, found.rows), owner)
 
 
 # Makes a test by its name; the second argument is the method that errors name.
@@ -45,7 +37,7 @@ TESTS: dict[str, Callable[[Statistics, str], IndependenceTest]] = {
     "x2": lambda statistics, owner: CountTest(statistics, "x2", owner),
     "g2": lambda statistics, owner: CountTest(statistics, "g2", owner),
     "g2-seen": lambda statistics, owner: CountTest(statistics, "g2-seen", owner),
-    "latent": latent_test,
+    "latent": LatentTest,
     "trend": TrendTest,
     "cells": CellTest,
     "mixed": MixedTest,

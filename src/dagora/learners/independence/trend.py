@@ -12,13 +12,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
-from scipy.stats import rankdata
 
 from dagora.base.errors import DataError
 from dagora.base.wording import col, setting
+from dagora.data.columns.ordinal import mean_ranks
 from dagora.data.schema import Kind
 from dagora.learners.independence.protocol import Columns
-from dagora.stats.latent_correlations import in_order, is_ordered
+from dagora.stats.latent_correlations import in_order, is_ordered, no_order
 from dagora.stats.statistics import Statistics
 
 Floats = NDArray[np.float64]
@@ -47,16 +47,12 @@ class TrendTest:
         self._codes = np.zeros((len(table.names), table.n_rows), dtype=np.int64)
         for place, variable in enumerate(table.schema):
             if variable.kind is Kind.CONTINUOUS:
-                self._ranks[place] = rankdata(table.values(place))
+                self._ranks[place] = mean_ranks(table.values(place))
                 continue
             if not is_ordered(variable):
-                raise DataError(
-                    f"the test trend needs an order of levels, and those of {col(variable.name)} have none: "
-                    f"make it an ordered category in a data frame, or choose another test "
-                    f"({setting('test', 'x2')})"
-                )
+                raise no_order("the test trend", variable)
             self._codes[place] = in_order(variable, table.codes(place))
-            self._ranks[place] = rankdata(self._codes[place])
+            self._ranks[place] = mean_ranks(self._codes[place])
 
     @property
     def max_given(self) -> int:

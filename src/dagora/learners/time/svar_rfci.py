@@ -98,11 +98,15 @@ class WindowSearch(PagSearch):
                 continue  # a cause of one end is no collider
             votes = self.votes(link)
             share = votes.votes.get(middle, 0) / votes.separated if votes.separated else 0.5
-            if share == 0:
+            if share == 0 and self.may_collide(a, b, c):
                 marks.put_arrow(a, b)
                 marks.put_arrow(c, b)
             elif share < 1:
                 marks.unclear.add(sorted_pair(a, c))
+
+    def may_collide(self, _a: int, _b: int, _c: int) -> bool:
+        """Return True: the edges of paths were tested before they are directed."""
+        return True
 
     def votes(self, link: Link) -> TestedLink:
         """The tests of a pair given all sets of neighbours that are allowed, as far as time allows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import replace
 
 from dagora.base.errors import QueryError
@@ -73,14 +73,30 @@ def contrast_with_notes(
 
 
 def extrapolation(model: NetworkModel, question: Question) -> Iterator[str]:
-    """A line for each value that lies outside of the data."""
-    ranges = {} if model.origin is None else model.origin.ranges
-    for name, value in {**question.given, **question.do}.items():
-        low, high = ranges.get(name, (-float("inf"), float("inf")))
-        if not low <= float(value if name in ranges else 0.0) <= high:
-            yield (
-                f"{name}={value} lies outside of the data ({low:g} to {high:g}): the answer is extrapolated"
-            )
+    """A line for each value, range or measurement that lies outside of the data."""
+    ranges = {} if model.origin is None else dict(model.origin.ranges)
+    for name, (least, most, written) in known_numbers(question, ranges.keys()).items():
+        low, high = ranges[name]
+        if least > high or most < low:
+            yield f"{written} lies outside of the data ({low:g} to {high:g}): the answer is extrapolated"
+
+
+def known_numbers(question: Question, names: Set[str]) -> dict[str, tuple[float, float, str]]:
+    """Between which numbers some of these variables are known to lie, and how that was said.
+
+    A measurement leaves two sd to either side.
+    """
+    found = {
+        name: (float(value), float(value), f"{name}={value}")
+        for name, value in {**question.given, **question.do}.items()
+        if name in names
+    }
+    for name, range_ in question.given_within.items():
+        found[name] = range_.low, range_.high, range_.written(name)
+    for name in names & question.likelihood.keys():
+        value, sd = (question.likelihood[name][part] for part in ("value", "sd"))
+        found[name] = value - 2 * sd, value + 2 * sd, f"the measurement {name}={value:g}"
+    return {name: known for name, known in found.items() if name in names}
 
 
 def skip_notes(origin: Origin, question: Question) -> Iterator[str]:

@@ -10,8 +10,9 @@ from dagora.base.errors import DataError
 from dagora.base.wording import col, option
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.missing import Na, NaWords
+from dagora.data.columns.ordinal import ordinal_columns
 from dagora.data.columns.spoilt_numbers import SpoiltNumbersError, data_row, refuse_together
-from dagora.data.scan.codebook import Coding, code_column, missing_words_of
+from dagora.data.scan.codebook import Coding, code_column, missing_words_of, order_coding
 from dagora.data.scan.profile import Profile
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.stats.data_warnings import keeping
@@ -88,8 +89,10 @@ def code_columns(passes: ColumnPasses) -> ColumnCodings:
         }
     else:
         refuse_together(postponed)
+    ordinal = ordinal_columns(passes.names, reading)
     decided |= {
-        name: replace(coding, words=passes.words[name]) for name, coding in codings_of(decided).items()
+        name: order_coding(replace(coding, words=passes.words[name]), ordinal.get(name))
+        for name, coding in codings_of(decided).items()
     }
     columns = ColumnCodings(decided, passes.words, holes, complete_rows, bool(incomplete))
     if not columns.used:

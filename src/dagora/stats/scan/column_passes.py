@@ -69,7 +69,7 @@ class ColumnPasses:
         if list(names) != list(self._schema.names):
             raise DataError(f"{source.title}: names of columns must not begin or end with a blank")
         self.names = tuple(names[place] for place in kept_positions(names, reading))
-        self._declared = declare_kinds(self.names, reading.discrete, reading.continuous)
+        self._declared = declare_kinds(self.names, reading)
         dropped = resolve(reading.drop, self._schema.names)
         self.told = na_words(reading.na, self.names, None if reading.only is not None else dropped)
         self.words: Words = {name: self.told.of(name) for name in self.names}

@@ -80,6 +80,11 @@ def refuse_unscanned_options(reading: ReadingOptions) -> None:
             f"columns of rows that are scanned are not cut into intervals: leave {option('discretise')} out, "
             f"or take a sample ({option('sample', SAMPLE)})"
         )
+    if reading.ranks:
+        raise OptionError(
+            f"ranks need all rows at once, and these are scanned: leave {option('ranks')} out, or take a "
+            f"sample ({option('sample', SAMPLE)})"
+        )
 
 
 def refuse_unscanned(

@@ -6,6 +6,8 @@ A file from outside is parsed in a process of its own, and all that it says is c
 from __future__ import annotations
 
 import re
+from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +20,11 @@ from dagora.data.file_limits import Limits
 from dagora.data.file_process import damaged_file, file_process
 from dagora.data.readers import check_file, naming
 from dagora.data.schema import MAX_LEVELS, Kind, Schema, Variable
+from dagora.stats.moments import is_semidefinite
 from dagora.stats.scan.kept_counts import OccupiedCells
+from dagora.stats.scan.sparse import sum_by_key
 from dagora.stats.stored.count_tables import CountTables, Set
-from dagora.stats.stored.exact_sums import ExactSums, features_of
+from dagora.stats.stored.exact_sums import ExactSums, features_of, rounded_moments
 from dagora.stats.stored.merging import MOST_ROWS
 from dagora.stats.stored.stored_statistics import StoredSource, StoredStatistics
 from dagora.stats.stored.writing_statistics import ENDING, FORMAT, NOTE
@@ -85,7 +89,9 @@ class FileContent:
         )
         tables = self._counts(schema, rows)
         sums = self._sums(schema, rows)
-        return StoredStatistics(schema, rows, CountTables(schema.cardinalities, tables), sums, limit, sources)
+        counts = CountTables(schema.cardinalities, tables)
+        check_levels(schema, counts, sums)
+        return StoredStatistics(schema, rows, counts, sums, limit, sources)
 
     def _counts(self, schema: Schema, rows: int) -> dict[Set, OccupiedCells]:
         """The cells of each set; each table must have all rows, and columns the same counts in all."""
@@ -109,7 +115,7 @@ class FileContent:
         most = max(map(len, sets), default=0)
         levels = [column_or_zero(own, f"level_{k + 1}") for k in range(most)]
         found: dict[Set, OccupiedCells] = {}
-        single: dict[int, list[int]] = {}
+        seen: dict[Set, dict[tuple[int, ...], int]] = {}
         for k, columns in enumerate(sets):
             part = slice(int(bounds[k]), int(bounds[k + 1]))
             cells = np.stack([levels[place][part] for place in range(len(columns))], axis=1)
@@ -119,18 +125,16 @@ class FileContent:
                 raise damaged_file("a cell is there twice")
             if int(counts[part].sum()) != rows:
                 raise damaged_file(f"a table does not have the {rows} rows that it states")
-            for place, column in enumerate(columns):
-                seen = np.bincount(
-                    cells[:, place],
-                    weights=counts[part].astype(np.float64),
-                    minlength=schema[column].cardinality,
-                ).tolist()
-                if single.setdefault(column, seen) != seen:
-                    raise damaged_file(
-                        f"'{schema[column].name}' has other counts in one table than in another"
-                    )
+            for size in (1, 2) if len(sets) > 1 else (1,):
+                for places in combinations(range(len(columns)), size):
+                    kept, sums = sum_by_key(cells[:, places], counts[part])
+                    margin = dict(zip(map(tuple, kept.tolist()), sums.tolist(), strict=True))
+                    some = tuple(columns[place] for place in places)
+                    if seen.setdefault(some, margin) != margin:
+                        names = " and ".join(f"'{schema[column].name}'" for column in some)
+                        raise damaged_file(f"{names}: the counts in one table are not those in another")
             found[columns] = OccupiedCells(cells.astype(np.uint16), counts[part])
-        missing = [each.name for k, each in enumerate(schema) if each.cardinality and k not in single]
+        missing = [each.name for k, each in enumerate(schema) if each.cardinality and (k,) not in seen]
         if missing:
             raise damaged_file(f"'{missing[0]}' is in none of its tables")
         return found
@@ -179,6 +183,25 @@ def check_possible(sums: ExactSums) -> None:
             # An indicator is its own square; its unit is 1 or less, and so is that of the product.
             if isinstance(power, str) and sums.second[k, k] * 2 ** sums.units[k] != sums.first[k]:
                 raise damaged_file(f"a level of '{name}' is not counted once in a row")
+
+    spread = rounded_moments(sums.n, sums.units, sums.first, centred).scatter
+    if np.isfinite(spread).all() and not is_semidefinite(spread):
+        raise damaged_file("its sums of products are not those of any rows")
+
+
+def check_levels(schema: Schema, counts: CountTables, sums: ExactSums) -> None:
+    """Refuse sums of levels that are not their counts."""
+    for place, (name, level) in enumerate(sums.features):
+        if isinstance(level, str):
+            column = schema.index(name)
+            table = counts.find((column,))
+            own = (
+                0
+                if table is None
+                else int(table.counts[table.cells[:, 0] == schema[column].levels.index(level)].sum())
+            )
+            if sums.first[place] * Fraction(2) ** sums.units[place] != own:
+                raise damaged_file(f"'{name}' has other counts in its tables than in its sums")
 
 
 def read_variable(said: dict[str, Any]) -> Variable:

@@ -44,15 +44,13 @@ from dagora.parties.privacy.release import noisy_statistics, site_noise
 from dagora.parties.privacy.terms import PrivacyTerms
 from dagora.stats.basis import BasisMoments, basis_features
 from dagora.stats.indicators import IndicatorMoments, feature_starts
+from dagora.stats.moments import is_semidefinite
 from dagora.stats.statistics import Moments, flatten, running_sum
 
 # Numbers of windows of time that are held at a time: 64 MB.
 WINDOW_NUMBERS = 1 << 23
 # The least standard deviation in steps of the fixed point: rounding then adds 1/12 to a variance of 65,536.
 FEWEST_STEPS = 256
-
-# Below 0 by more than this, an eigenvalue of correlations is no rounding.
-SLACK = 1e-9
 
 Sets = Sequence[tuple[int, ...]]
 
@@ -353,17 +351,6 @@ def check_possible(scaled: Moments) -> None:
     possible = (np.abs(scaled.mean) <= 1).all() and (squares >= 0).all() and (squares <= scaled.n).all()
     if not (possible and is_semidefinite(scaled.scatter)):
         raise ProtocolError(IMPOSSIBLE)
-
-
-def is_semidefinite(matrix: NDArray[np.float64]) -> bool:
-    """Return True for a symmetric matrix that has no negative eigenvalue, but for rounding."""
-    squares = np.diag(matrix)
-    size = np.sqrt(np.where(squares > 0, squares, 1.0))
-    try:
-        np.linalg.cholesky(matrix / np.outer(size, size) + SLACK * np.eye(len(size)))
-    except np.linalg.LinAlgError:
-        return False
-    return True
 
 
 def check_ranges(scaled: Moments, columns: Sequence[ColumnCoding], bits: int) -> None:
