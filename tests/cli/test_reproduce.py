@@ -201,3 +201,28 @@ def test_the_command_on_a_page_writes_that_page(
     run(*shlex.split(page.split("`")[1])[1:], "-o", tmp_path / "two")
     assert page == (tmp_path / "two/toy-squares.md").read_text()
     assert sizes == [Size("--full" in given, 3 if "--seed" in given else 0)] * 2
+
+
+def test_only_some_cells(run: Callable, log: Path, tmp_path: Path) -> None:
+    """The page has these and those that were there; the others can follow."""
+    assert run("reproduce", "toy/squares", "--full", "--only", "x=3", "-o", tmp_path).code == 0
+    assert [x for x, _ in computed(log)] == [3, 3]
+    ran = run("reproduce", "toy/squares", "--full", "--only", "x=1", "-o", tmp_path)
+    assert [x for x, _ in computed(log)] == [3, 3, 1, 1]
+    assert "finished: 4 of 6 cells are measured and drawn" in ran.out
+    run("reproduce", "toy/squares", "--full", "-o", tmp_path)
+    assert [x for x, _ in computed(log)] == [3, 3, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("condition", "line"),
+    [
+        ("x=4", "there is no x named '4': known are 1, 2"),
+        ("y=1", "there is no parameter named 'y': known are x, seed, log"),
+    ],
+)
+def test_only_cells_that_there_are(
+    run: Callable, log: Path, tmp_path: Path, condition: str, line: str
+) -> None:
+    ran = run("reproduce", "toy/squares", "--only", condition, "-o", tmp_path)
+    assert (ran.code, ran.err.splitlines()) == (2, [f"dagora: error: {line}"])

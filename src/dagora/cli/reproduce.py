@@ -26,6 +26,7 @@ Examples:
   dagora reproduce
   dagora reproduce notears/table1
   dagora reproduce notears/fig3 --full --jobs 2 -o results
+  dagora reproduce notears/fig3 --full --only d=50 --only graph=SF4
   dagora reproduce notears/fig3 --full --dask tcp://127.0.0.1:8786
   dagora reproduce admm/fig2 --full --draw -o docs/reproductions
   dagora reproduce notears/sachs --json
@@ -46,6 +47,9 @@ Examples:
 )
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes to use.")
 @dask_option("Measure", ".")
+@click.option(
+    "--only", multiple=True, metavar="NAME=VALUE", help="Measure cells with this parameter only; repeatable."
+)
 @click.option("--time-limit", type=float, metavar="SECONDS", help="Stop then; the same command continues.")
 @click.option("--draw", is_flag=True, help="Measure nothing: write the page from the cells in FOLDER.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -59,6 +63,7 @@ def command(
     seed: int,
     jobs: int,
     dask: str | None,
+    only: tuple[str, ...],
     time_limit: float | None,
     draw: bool,
     as_json: bool,
@@ -66,7 +71,8 @@ def command(
     """Measure a table or figure of a paper again: PAPER/ITEM, such as notears/table1. Without it, list all.
 
     Each cell is saved in FOLDER as soon as it is measured. Ctrl-C or --time-limit stops early, and the same
-    command continues where it stopped. A table (Markdown and CSV) and charts (SVG) are written at the end.
+    command continues where it stopped. A table (Markdown and CSV) and charts (SVG) of all cells that FOLDER
+    then has are written at the end.
     """
     from dagora.base.budget import Budget
     from dagora.base.dask_cluster import check_cluster, connect_cluster
@@ -89,15 +95,16 @@ def command(
     entry = item_named(item)
     budget = Budget(check_circumstances(seed, time_limit, jobs))
     experiment = entry.load()(Size(full, seed))
+    chosen = experiment.where(only)
     with connect_cluster(dask) as cluster:
         folder = make_folder(output)
         stem = entry.name.replace("/", "-")
         cells = CellFile(folder / f"{stem}.cells.jsonl")
         with progress(budget) as on_event:
             run = Run(seed=seed, budget=budget, jobs=jobs, on_event=on_event)
-            harvest = (
-                kept_cells(experiment, cells) if draw else measure_cells(experiment, cells, run, cluster)
-            )
+            harvest = kept_cells(chosen, cells) if draw else measure_cells(chosen, cells, run, cluster)
+        if only:
+            harvest = kept_cells(experiment, cells)
     if draw and not harvest.measured:
         raise OptionError(f"no cell of {entry.name} is in {folder}: leave out --draw to measure them")
     report = experiment.report(harvest.measured) if harvest.measured else None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from dagora.base.options import find
 from dagora.learners.run import Run
 from dagora.papers.cell import MeasuredCell, Numbers, Parameters, cell_key
 from dagora.papers.reports import Report
@@ -46,6 +47,17 @@ class Experiment:
     def __post_init__(self) -> None:
         if len({self.key(cell) for cell in self.cells}) != len(self.cells):
             raise ValueError(f"{self.name}: two cells have the same parameters")
+
+    def where(self, conditions: Sequence[str]) -> Experiment:
+        """The same with those cells alone whose parameters have values given as `name=value`."""
+        cells = self.cells
+        for condition in conditions:
+            name, _, value = condition.partition("=")
+            known = {key: None for cell in cells for key in cell}
+            find("parameter", name, known)
+            find(name, value, {str(cell[name]): None for cell in cells if name in cell})
+            cells = tuple(cell for cell in cells if str(cell.get(name)) == value)
+        return replace(self, cells=cells)
 
     def key(self, cell: Parameters) -> str:
         """Return the identity of a cell as text."""

@@ -71,6 +71,14 @@ ITEMS = (
         full="10 graphs per row",
     ),
     Item(
+        "notears/inner",
+        "Algorithm 1 with the inner solver of the paper and that of its authors' code, tables of table 1",
+        "dagora.papers.notears.inner:inner",
+        NOTEARS,
+        quick="3 graphs per row",
+        full="10 graphs per row",
+    ),
+    Item(
         "notears/fig1",
         "weights found by Algorithm 1 on an ER2 graph of 20 nodes, n = 20 and 1000, as maps",
         "dagora.papers.notears.weight_maps:fig1",

@@ -1,6 +1,7 @@
 """Algorithm 1 as published: beside an independent implementation, and what is done with its weights."""
 
 import time
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -12,14 +13,16 @@ from dagora.graph.dag import topological_order
 from dagora.learners.optimise.acyclicity import trace_exponential
 from dagora.learners.optimise.losses import LeastSquares, poisson_loss
 from dagora.learners.optimise.published import (
+    INNER,
     OUTSIDE,
+    Lagrangian,
     PublishedSolution,
     SplitLagrangian,
     published_algorithm,
 )
 from dagora.learners.run import Run
 from tests.learners.optimise.algorithm_one import algorithm_one, program_value
-from tests.learners.optimise.optimise_oracles import central_differences
+from tests.learners.optimise.optimise_oracles import central_differences, plain_lasso
 from tests.random_tables import continuous_table
 
 OMEGA = 0.3
@@ -132,15 +135,81 @@ def test_the_result_names_the_paper_and_what_is_not_in_it():
     result = published(table)
     assert result.message.startswith("algorithm 1 of Zheng et al. (2018): h = ")
     assert "not as in the paper: L-BFGS-B" in result.message
-    assert "nor does the paper say that columns are centred" in result.message
+    assert "the paper does not say that columns are centred" in result.message
     assert "knowledge" not in result.message
     assert "cycles" not in result.message
     knowing = published(table, knowledge={"forbidden": [["x0", "x1"]]})
-    assert "nor has the paper knowledge of edges" in knowing.message
+    assert "the paper has no knowledge of edges" in knowing.message
     assert "scale columns" not in knowing.message
-    assert "nor does the paper scale columns (standardise=true)" in published(table, standardise=True).message
+    assert "the paper does not scale columns (standardise=true)" in published(table, standardise=True).message
     assert "losses" not in result.message
     assert dagora.learn(table, "notears").raw_weights is None
+
+
+@pytest.mark.parametrize("lambda1", [0.0, 0.1])
+@pytest.mark.parametrize("d", [3, 4, 5])
+def test_both_inner_solvers_end_where_no_order_is_better(d, lambda1):
+    """Beside the best weights of every order of the variables, each found by coordinate descent alone."""
+    _, rows = drawn("er", 1.0, d, 300, 70 + d)
+    covariance = np.cov(rows.T, bias=True)
+    best, orders = np.inf, {}
+    for order in permutations(range(d)):
+        weights = np.zeros((d, d))
+        for k, head in enumerate(order):
+            before = list(order[:k])
+            if before:
+                weights[before, head] = plain_lasso(
+                    covariance[np.ix_(before, before)], covariance[before, head], lambda1
+                )
+        orders[order] = program_value(rows, weights, lambda1)
+        best = min(best, orders[order])
+    found = {
+        inner: published_algorithm(
+            LeastSquares(covariance), Run(), lambda1=lambda1, inner=inner,
+            allowed=np.ones((d, d), dtype=bool), required=np.zeros((d, d), dtype=bool),
+        )
+        for inner in INNER
+    }  # fmt: skip
+    for inner, one in found.items():
+        assert one.converged, inner
+        assert one.objective == pytest.approx(best, rel=1e-3), inner
+    ours, theirs = (np.where(np.abs(one.weights) >= OMEGA, one.weights, 0) for one in found.values())
+    np.testing.assert_allclose(ours, theirs, atol=0.02)
+    assert len({value > best * 1.001 for value in orders.values()}) == 2, "some orders are worse"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_one_round_of_the_paper_ends_at_the_minimum_over_all_signs(seed):
+    """Convex while ρ = α = 0, and columns apart: every choice of zeros and signs of a column solved in full."""
+    d, lambda1 = 4, 0.4
+    _, rows = drawn("er", 1.0, d, 60, seed)
+    covariance = np.cov(rows.T, bias=True)
+    lagrangian = Lagrangian(LeastSquares(covariance), Run(), lambda1, **everything(d))
+    found = lagrangian.weights(lagrangian.minimise(lagrangian.start, 0.0, 0.0)[0])
+    for head in range(d):
+        others = [k for k in range(d) if k != head]
+        gram, target = covariance[np.ix_(others, others)], covariance[others, head]
+        values = {}
+        for signs in product((-1, 0, 1), repeat=d - 1):
+            kept, point = np.flatnonzero(signs), np.zeros(d - 1)
+            right = (target - lambda1 * np.array(signs))[kept]
+            point[kept] = np.linalg.solve(gram[np.ix_(kept, kept)], right)
+            if (np.sign(point) == signs).all():
+                values[tuple(point)] = (
+                    0.5 * point @ gram @ point - target @ point + lambda1 * abs(point).sum()
+                )
+        expected = min(values, key=values.get)
+        np.testing.assert_allclose(found[others, head], expected, atol=1e-4)
+        assert ((found[others, head] == 0) == (np.array(expected) == 0)).all(), "the active set"
+
+
+def test_the_result_says_which_inner_solver_it_had():
+    table, _ = drawn("er", 1.0, 4, 100, 5)
+    result = published(table, inner="proximal")
+    assert "; the inner solver is that of the paper, with our line search and tolerance; " in result.message
+    assert "L-BFGS-B" not in result.message
+    with pytest.raises(OptionError, match=r"^inner=proximal belongs to published=true: leave it out, or add"):
+        dagora.learn(table, "notears", inner="proximal")
 
 
 def test_what_is_not_in_the_paper_is_refused():
@@ -166,7 +235,7 @@ def test_losses_on_rows_have_no_intercept():
     fit = rows @ result.raw_weights
     value = (np.logaddexp(0, fit) - rows * fit).sum() / 400 + 0.01 * np.abs(result.raw_weights).sum()
     assert result.stats["objective_before_threshold"] == pytest.approx(value)
-    assert "nor has the paper results with other losses than least squares" in result.message
+    assert "the paper has no results with other losses than least squares" in result.message
     assert "centred" not in result.message
     assert result.graph.edges, "another column takes the place of an intercept"
 

@@ -38,8 +38,16 @@ WEIGHTS = (
                 "published",
                 "bool",
                 False,
-                "algorithm 1 of the paper (inner solver: its authors' code) and nothing after it but the cut "
-                "of cycles that are left: weak weights are set to zero, the others not refitted",
+                "algorithm 1 of the paper and nothing after it but the cut of cycles that are left: weak "
+                "weights are set to zero, the others not refitted",
+            ),
+            Option(
+                "inner",
+                "text",
+                None,
+                "the inner solver of published=true: split (the default) is that of the authors' code, "
+                "L-BFGS-B on W⁺ − W⁻; proximal is that of the paper, quasi-Newton with an active set",
+                choices=("split", "proximal"),
             ),
             Option(
                 "cut",

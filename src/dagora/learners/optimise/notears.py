@@ -77,6 +77,7 @@ def notears(
     lambda1: float | str = 0.1,
     threshold: float | str = 0.3,
     published: bool = False,
+    inner: str | None = None,
     cut: str | None = None,
     loss: str = "least-squares",
     intercept: bool | None = None,
@@ -95,6 +96,8 @@ def notears(
                 "choose loss=least-squares or profile without published=true"
             )
         require_gpu()
+    if inner is not None and not published:
+        raise OptionError(f"inner={inner} belongs to published=true: leave it out, or add published=true")
     if published:
         check_published_options(cut=cut, loss=loss, intercept=intercept, disturbances=disturbances)
     if loss in ON_ROWS and cut not in {None, "one-by-one"}:
@@ -122,7 +125,7 @@ def notears(
     )
     program = task.program
     if published:
-        solved = solve_as_in_paper(task, run, standardise=standardise)
+        solved = solve_as_in_paper(task, run, inner or "split", standardise=standardise)
     elif program is not None:
         solved = solve_by_path(program, run, task.threshold, task.cut, disturbances, device)
     else:
@@ -277,7 +280,7 @@ def solve_by_multipliers(task: NotearsTask, run: Run) -> WeightSolution:
     return WeightSolution(task.apply_threshold(solution.weights, support), effort, stats, listed, status)
 
 
-def solve_as_in_paper(task: NotearsTask, run: Run, *, standardise: bool) -> WeightSolution:
+def solve_as_in_paper(task: NotearsTask, run: Run, inner: str, *, standardise: bool) -> WeightSolution:
     """Algorithm 1 of the paper; if cycles are left after the threshold, their weakest edges are dropped."""
     found = published_algorithm(
         task.loss,
@@ -286,6 +289,7 @@ def solve_as_in_paper(task: NotearsTask, run: Run, *, standardise: bool) -> Weig
         allowed=task.allowed,
         required=task.required,
         edge_maker=task.edge_maker,
+        inner=inner,
     )
     thresholded = task.without_weak(found.weights)
     support, dropped = acyclic_support(thresholded, 0.0, task.required)
@@ -307,7 +311,7 @@ def solve_as_in_paper(task: NotearsTask, run: Run, *, standardise: bool) -> Weig
         parts.append(
             f"cycles were left after the threshold, and {edges} on them dropped, which the paper has not"
         )
-    parts += departures(task, standardise=standardise)
+    parts += departures(task, inner, standardise=standardise)
     return WeightSolution(
         np.where(support, thresholded, 0.0),
         "; ".join(parts),
@@ -318,16 +322,18 @@ def solve_as_in_paper(task: NotearsTask, run: Run, *, standardise: bool) -> Weig
     )
 
 
-def departures(task: NotearsTask, *, standardise: bool) -> list[str]:
+def departures(task: NotearsTask, inner: str, *, standardise: bool) -> list[str]:
     """The differences between this run of the published algorithm and the paper, as messages."""
     knowing = task.required.any() or not (task.allowed | np.eye(len(task.names), dtype=np.bool_)).all()
+    solver = "the inner solver is that of the paper, with our line search and tolerance"
+    if inner == "split":
+        solver = "not as in the paper: L-BFGS-B on W = W⁺ − W⁻, as in its authors' code, is the inner solver"
     others = {
-        "nor does the paper say that columns are centred": not isinstance(task.loss, FamilyLoss),
-        "nor has the paper knowledge of edges": knowing,
-        "nor does the paper scale columns (standardise=true)": standardise,
-        "nor has the paper results with other losses than least squares": isinstance(task.loss, FamilyLoss),
+        "the paper does not say that columns are centred": not isinstance(task.loss, FamilyLoss),
+        "the paper has no knowledge of edges": knowing,
+        "the paper does not scale columns (standardise=true)": standardise,
+        "the paper has no results with other losses than least squares": isinstance(task.loss, FamilyLoss),
     }
-    solver = "not as in the paper: L-BFGS-B on W = W⁺ − W⁻, as in its authors' code, is the inner solver"
     return [solver, *(message for message, holds in others.items() if holds)]
 
 

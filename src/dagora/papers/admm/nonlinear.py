@@ -26,6 +26,8 @@ FULL: tuple[int, int, tuple[int, ...]] = (50, 512, (2, 4, 8, 16))
 QUICK_RUNS, FULL_RUNS = 2, 30
 MIDDLE: tuple[int, int, tuple[int, ...]] = (20, 256, (2, 4, 8))
 MIDDLE_RUNS = 10
+# Ten runs leave open whether ADMM is better than voting at two sites; so many were planned to tell.
+OPEN_SITES, MORE_RUNS = (2,), 30
 PAPER_SIZE = {"d": FULL[0], "n": FULL[1]}  # figure 8: d = 50, n = 512
 
 NOTES = paragraphs("""
@@ -37,6 +39,9 @@ network, threshold 0.3.
 no λ₂ (appendix B), (4) and (5) by L-BFGS to its end. Not as in the paper: the L1 norm is that of the first
 layer, and edges that close a cycle after the threshold are dropped. The paper's code adds up signed weights
 in the place of their sizes; its text, which we follow, does not.
+
+With 20 variables all lines but “ADMM” have more runs at two sites, because 10 left open whether ADMM is
+better there: 30 were then planned, and none was looked at before the last.
 
 All other lines have λ₁ = λ₂ = 0.01, the library's defaults; the paper does not say what its baselines had.
 “ADMM” is ours: ρ follows the residuals, rows are centred on the mean of all sites, and rounds go on with the
@@ -60,13 +65,18 @@ def fig4(size: Size) -> Experiment:
 
 def fig4_d20(size: Size) -> Experiment:
     """Make the experiment at a size between: 20 variables."""
-    return experiment("admm/fig4-d20", MIDDLE, size.seeds(QUICK_RUNS, MIDDLE_RUNS))
+    more = size.seeds(0, MORE_RUNS)[MIDDLE_RUNS:]
+    return experiment("admm/fig4-d20", MIDDLE, size.seeds(QUICK_RUNS, MIDDLE_RUNS), more)
 
 
-def experiment(name: str, dimensions: tuple[int, int, tuple[int, ...]], seeds: range) -> Experiment:
-    """All methods at a number of variables and of rows, and some numbers of sites."""
+def experiment(
+    name: str, dimensions: tuple[int, int, tuple[int, ...]], seeds: range, more: range = range(0)
+) -> Experiment:
+    """All methods at a size and some numbers of sites, with more runs of the place that is open."""
     d, n, sites = dimensions
-    cells = cells_of(NONLINEAR, {**SETTINGS, "d": d, "n": n}, sites, seeds)
+    settings = {**SETTINGS, "d": d, "n": n}
+    published = {line: options for line, options in NONLINEAR.items() if line != "ADMM"}
+    cells = [*cells_of(NONLINEAR, settings, sites, seeds), *cells_of(published, settings, OPEN_SITES, more)]
     return Experiment(name, tuple(cells), measure, partial(report, name))
 
 

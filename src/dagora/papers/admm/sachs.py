@@ -19,7 +19,7 @@ from dagora.formats.registry import read_graph
 from dagora.graph.dag import DAG
 from dagora.learners.run import Run
 from dagora.papers.admm.claims import FIGURE3, Curves, claims_table
-from dagora.papers.admm.contenders import LINEAR, cells_of, evaluate_cell
+from dagora.papers.admm.contenders import LINEAR, PUBLISHED, VOTES, cells_of, evaluate_cell
 from dagora.papers.admm.curves import charts_of, round_limit_notes, size_of, table_of
 from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
@@ -34,6 +34,8 @@ SCALES = ("raw", "standardised")
 ROWS = 512
 QUICK_SITES, FULL_SITES = (2, 8, 64), (2, 4, 8, 16, 32, 64)
 QUICK_RUNS, FULL_RUNS = 2, 30
+# Thirty runs leave open whether ADMM is better than these on standardised columns; so many more were planned.
+OPEN_LINES, MORE_RUNS = (PUBLISHED, VOTES), 90
 
 NOTES = paragraphs("""
 Means ± standard errors over draws of 512 of the 853 observational rows, 11 proteins; the truth is the
@@ -50,6 +52,9 @@ and on standardised columns; it fails if the 95 % interval of any difference tha
 side, and holds if those of all are on the right side (Student's: 12.7 standard errors to either side with 2
 runs, 2.0 with 30).
 
+Voting and the published ADMM have more runs on standardised columns, because 30 left open which of them is
+better: 90 were then planned, and none was looked at before the last.
+
 The empty graph has SHD 17: read every number against it. The paper's figure shows curves without numbers. No
 edge here is a claim about causes.
 """)
@@ -63,6 +68,12 @@ def fig3(size: Size) -> Experiment:
         for scale in SCALES
         for cell in cells_of(LINEAR, {"scale": scale, **SETTINGS, "n": ROWS}, sites, seeds)
     ]
+    cells += cells_of(
+        {line: LINEAR[line] for line in OPEN_LINES},
+        {"scale": "standardised", **SETTINGS, "n": ROWS},
+        sites,
+        size.seeds(0, MORE_RUNS)[FULL_RUNS:],
+    )
     return Experiment("admm/fig3", tuple(cells), measure, report, needs=(DATA, CONSENSUS))
 
 

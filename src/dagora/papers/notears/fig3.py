@@ -36,6 +36,9 @@ from dagora.papers.tables import Entry, Mean, ResultTable, group, mean_of, show
 # Section 5; 10 runs as in section 5.3; quick: by hand.
 QUICK_NODES, FULL_NODES = (10, 20), (10, 20, 50, 100)
 QUICK_RUNS, FULL_RUNS = 3, 10
+# Ten graphs leave open whether NOTEARS is better than GES here; so many were planned to tell.
+OPEN_SETTING: Parameters = {"graph": "SF4", "d": 50, "n": 20, "noise": "gaussian"}
+MORE_RUNS = 300
 ROWS = (20, 1000)
 NOISES = ("gaussian", "exponential", "gumbel")
 
@@ -65,6 +68,10 @@ Sort-and-regress: order by variance, lasso (λ = 0.1) on all predecessors, ω = 
 “NOTEARS, Algorithm 1 (published)” is the paper's own: augmented Lagrangian, threshold, no refit; a DAG is cut
 from it only if cycles are left. It is by far the slowest line: the full size has 10 graphs of it to d = 20
 and 3 at d = 50 (λ = 0.1 alone), none at d = 100; the last column says how many were run.
+
+NOTEARS by our solver and GES with the larger penalty have more graphs on SF4 with 20 rows, Gaussian noise and
+d = 50, because 10 left open which of them is better: 300 were then planned, and none was looked at before the
+last.
 
 A difference is clear if its 95 % interval (Student's, over graphs, each with one table) is on one side of
 zero. “Competitive” fails where GES is clearly worse. What is said to be better, or to grow, fails where a
@@ -105,7 +112,15 @@ are run again, but for Algorithm 1, which takes most of the time there.
 
 def fig3(size: Size) -> Experiment:
     """Make the experiment; cells go from cheap to expensive."""
-    return Experiment("notears/fig3", cells_of(METHODS, size), measure, report)
+    return Experiment("notears/fig3", (*cells_of(METHODS, size), *more_cells(size)), measure, report)
+
+
+def more_cells(size: Size) -> tuple[Parameters, ...]:
+    """More tables of the setting that ten leave open."""
+    seeds = size.seeds(0, MORE_RUNS)[FULL_RUNS:]
+    return tuple(
+        {**OPEN_SETTING, **METHODS[line], "seed": seed} for seed in seeds for line in (NOTEARS, PENALISED)
+    )
 
 
 def fig3_lingam(size: Size) -> Experiment:
@@ -157,7 +172,7 @@ def report(measured: Sequence[MeasuredCell]) -> Report:
 
 def report_on_lingam(measured: Sequence[MeasuredCell]) -> Report:
     """The same with LiNGAM as the first line."""
-    not_here = ("“NOTEARS, path solver", "PC tests")
+    not_here = ("“NOTEARS, path solver", "NOTEARS by our solver and GES", "PC tests")
     notes = [note for note in NOTES if not note.startswith(not_here)]
     return made_report(
         "notears/fig3-lingam", {**LINGAM, **METHODS}, (*LINGAM_NOTE, *notes), measured, (less_accurate,)

@@ -97,12 +97,16 @@ optimum that was cut, and is {{near}} from W_G; on the others it is {{far}}.
 
 def table1(size: Size) -> Experiment:
     """Make the experiment."""
-    cells: list[Parameters] = [
+    return Experiment("notears/table1", table_cells(size), measure, report, revision=3)
+
+
+def table_cells(size: Size) -> tuple[Parameters, ...]:
+    """The tables of all rows."""
+    return tuple(
         {"graph": graph, "d": NODES, "n": n, "lambda1": lambda1, "noise": "gaussian", "seed": seed}
         for n, lambda1, graph in PAPER
         for seed in size.seeds(QUICK_RUNS, FULL_RUNS)
-    ]
-    return Experiment("notears/table1", tuple(cells), measure, report, revision=3)
+    )
 
 
 def measure(parameters: Parameters, run: Run) -> Numbers:
