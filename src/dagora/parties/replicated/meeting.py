@@ -18,7 +18,6 @@ from contextlib import ExitStack
 from typing import Self
 
 from dagora.base.errors import ProtocolError
-from dagora.base.wording import option
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.replicated.replicated_party import PARTIES
 from dagora.parties.transport.certificates import Credentials
@@ -114,7 +113,7 @@ def check_roster(channel: Channel, owners: Sequence[str]) -> None:
     """Refuse a host that has other owners than this one was told."""
     told = channel.receive("roster", {"owners": list})["owners"]
     if told != list(owners):
-        channel.refuse("roster", f"its owners are not {', '.join(owners)} ({option('owners')}), in this sequence")
+        channel.refuse("roster", f"its owners are not {', '.join(owners)}, in this sequence")
 
 
 class JoinedTransport:
