@@ -1,5 +1,7 @@
 """Effects by a graph or its class, against linear models of every DAG, whose truth rows of exact moments have."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from dagora.data.interventions import Interventions
 from dagora.effects.by_graph import effect_by_graph
 from dagora.effects.contrast import EffectContrast, read_contrast
 from dagora.effects.effect_rows import EffectRows
+from dagora.effects.result import ClassMember, Effect
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_dags
@@ -78,6 +81,16 @@ def judge_classes(size, every=1):
                 else:
                     assert truths == {round(found.estimate, 7) + 0.0}
     return open_
+
+
+def test_graphs_are_counted_together_only_where_all_are_counted():
+    members = tuple(ClassMember((), "zero", {}, graphs=number) for number in (2, 4))
+    contrast = EffectContrast(("x",), "y", ("yes",), ("no",), "yes")
+    assert Effect(contrast, "not identified", members=members).graphs == 6
+    assert (
+        Effect(contrast, "not identified", members=(members[0], replace(members[1], graphs=None))).graphs
+        is None
+    )
 
 
 def test_effects_over_every_class_of_three_nodes():

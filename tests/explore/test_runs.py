@@ -75,11 +75,13 @@ def test_stop_returns_the_best_so_far(client: Client, garden) -> None:
 def test_the_best_graph_so_far_is_drawn_while_a_method_runs(client: Client, first: int, garden) -> None:
     assert client.post("/api/learn", ENDLESS).status == 200
     client.wait_for_score()
-    state, limit = {}, time.monotonic() + 60
+    state, scores, limit = {}, [], time.monotonic() + 60
     for state in client.told():
+        scores += [score for _, score in state["trace"]]
         if state.get("best", {}).get("score") == dagora.learn(garden, "tabu").score:
             break
         assert time.monotonic() < limit
+    assert scores == sorted(set(scores)), "each point of the trace is told once"
     best = state["best"]
     assert not state["over"]
     told = dagora.learn(garden, "tabu")
