@@ -25,13 +25,14 @@ from tests.parties.horizontal.meeting import Meeting
 
 def test_no_question_has_a_parameter_besides_the_columns():
     """`unit`, `mean`, `spread`, `largest` and shapes have left the wire."""
-    assert set(SUMMED) == {"counts", "moments", "basis", "indicators", "lagged", "fourth"}
+    assert set(SUMMED) == {"counts", "moments", "basis", "indicators", "lagged", "fourth", "weights"}
     fields = {
         field
         for question in (
             PlanQuestion("moments"),
             PlanQuestion("counts", ((0,),)),
             PlanQuestion("fourth", ((0,),)),
+            PlanQuestion("weights"),
         )
         for field in decode(question.encode())
     }
