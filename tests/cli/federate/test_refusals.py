@@ -106,7 +106,7 @@ def test_two_sites_only_where_everybody_says_so(play: Callable, keys: Path, run:
     # A policy that says nothing about the least number of sites wants three.
     ended = play("--minimum", 2, "--wait", 5, sites=pair, changes={"north": {"least_sites": 3}})
     assert ended["north"].code == 2
-    assert "policy.toml, line 33: there are only 2 sites" in only_line(ended["north"])
+    assert "policy.toml, line 34: there are only 2 sites" in only_line(ended["north"])
     assert ended[COORDINATOR].code == 1
     assert "--minimum 2 accepts that" in only_line(run(*coordinator_line(keys, sites=pair)))
     assert {ran.code for ran in play("--minimum", 2, sites=pair).values()} == {0}
