@@ -92,7 +92,11 @@ def test_one_sum_is_all_that_is_asked() -> None:
 
     sites = open_sites(dealt(plant()))
     learn_over(Watched())  # type: ignore[arg-type]
-    known = {"schema", "parties", "weight_sums"}  # rows without weights have no sums of them, which nobody asks
+    known = {
+        "schema",
+        "parties",
+        "weight_sums",
+    }  # rows without weights have no sums of them, which nobody asks
     assert [name for name in asked if name not in known] == ["lagged_moments"]
     assert sites.weight_sums() is None
 

@@ -62,7 +62,9 @@ def test_end_to_end(
 def test_the_reference_data(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DAGORA_DATA", str(data_dir))
     cells = sachs.fig3(Size(full=True)).cells
-    assert {cell["seed"] for cell in cells} == set(range(30))
+    assert {cell["seed"] for cell in cells if cell["scale"] == "raw"} == set(range(30))
+    # Voting and the published ADMM have more: 30 runs leave open which is better on standardised columns.
+    assert {cell["seed"] for cell in cells} == set(range(90))
     names, rows = sachs.proteins(str(sachs.reference_file(sachs.DATA)))
     assert (len(names), len(rows)) == (11, 853)
     assert sachs.draw_rows(cells[0]).n_rows == 512

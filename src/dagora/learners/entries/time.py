@@ -89,6 +89,7 @@ TIME = (
     ),
     Method(
         name="svar-rfci",
+        seldom=True,
         summary="rfci on windows of series, where causes may be hidden: a PAG in time",
         takes="statistics",
         returns="pag",
