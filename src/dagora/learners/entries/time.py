@@ -118,7 +118,7 @@ TIME = (
     ),
     Method(
         name="lpcmci",
-        summary="LPCMCI: tests given all causes known so far, where causes may be hidden: a PAG in time",
+        summary="LPCMCI: tests given all causes known so far; causes may be hidden: a PAG in time",
         takes="statistics",
         returns="pag",
         promise="every mark is right where every test is, and so is every edge of windows with these lags; "
