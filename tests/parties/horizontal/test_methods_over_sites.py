@@ -44,7 +44,12 @@ def small(kind: str) -> Table:
 
 def settings() -> list[tuple[str, dict[str, object], str]]:
     """Methods, scores and choices of options, with columns that they take."""
-    found = [("hill-climb", {"score": score.name}, str(score.kind)) for score in SCORES]
+    # What is behind levels is told by counts; beside numbers, it needs rows.
+    of_levels = {"bic-latent", "latent"}
+    found = [
+        ("hill-climb", {"score": score.name}, "discrete" if score.name in of_levels else str(score.kind))
+        for score in SCORES
+    ]
     for entry in METHODS:
         if entry.takes in {"score", "candidates"}:
             few = {"rounds": 2, "hidden": 2, "heads": 1, "blocks": 1, "sample": 4}
@@ -56,11 +61,14 @@ def settings() -> list[tuple[str, dict[str, object], str]]:
                     if choice == "gpu":  # which this machine may not have
                         continue
                     # The losses of zeros and ones and of counts, and tests of counts, take discrete columns.
-                    discrete = {"logistic", "poisson", "x2", "g2", "g2-seen"}
+                    discrete = {"logistic", "poisson", "x2", "g2", "g2-seen"} | of_levels
                     kind = (
                         "discrete" if choice in discrete else "mixed" if choice == "cells" else "continuous"
                     )
-                    found.append((entry.name, {option.name: choice}, kind))
+                    given = {option.name: choice}
+                    found.append(
+                        (entry.name, {**given, "published": True} if "inner" in given else given, kind)
+                    )
     return found
 
 

@@ -23,7 +23,7 @@ def test_only_these_are_shown():
 
 
 def test_only_these_are_summed():
-    assert set(SUMMED) == {"counts", "moments", "basis", "indicators", "lagged", "fourth"}
+    assert set(SUMMED) == {"counts", "moments", "basis", "indicators", "lagged", "fourth", "weights"}
 
 
 def test_every_task_is_there_and_needed_by_a_method():
