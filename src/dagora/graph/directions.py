@@ -269,7 +269,8 @@ def changed_around(dag: DAG, pair: Edge, *, one_by_one: bool) -> Iterator[Matrix
     Around the pair are edges among it and the neighbours of its first variable, which has missing values: a
     wrong guess at these values, as the missing edge of the pair would bring, shows there.
 
-    >>> [m.sum() for m in changed_around(DAG("abc", [("b", "c"), ("c", "a")]), ("a", "b"), one_by_one=False)]
+    >>> graph = DAG("abc", [("b", "c"), ("c", "a")])
+    >>> [int(matrix.sum()) for matrix in changed_around(graph, ("a", "b"), one_by_one=False)]
     [3, 0]
     """
     near = {*pair, *dag.parents(pair[0]), *dag.children(pair[0])}

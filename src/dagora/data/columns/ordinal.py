@@ -103,7 +103,7 @@ def on_a_scale(levels: Sequence[str]) -> list[float] | None:
     """The places of words on the first scale that has all of them, each at its own.
 
     >>> on_a_scale(["Often", "never", "sometimes"]), on_a_scale(["red", "blue", "green"])
-    ([5.0, 0.0, 3.0], None)
+    ([4.0, 0.0, 3.0], None)
     """
     for scale in SCALES.strip().splitlines():
         place = {word.strip(): k for k, words in enumerate(scale.split(";")) for word in words.split(",")}
