@@ -38,6 +38,7 @@ def test_windows_of_a_sample_are_windows_of_the_series(way: str, lags: int) -> N
     assert repeated == 0 if way == "halves" else repeated > 20
 
 
+@pytest.mark.full
 def test_every_window_is_drawn_equally_often_also_at_the_ends() -> None:
     lengths, lags = [12, 8], 1
     times: dict[float, int] = {}

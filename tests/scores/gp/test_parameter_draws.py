@@ -9,6 +9,7 @@ from dagora.scores.gp.score import GaussianProcessScore
 from dagora.stats.table import TableStatistics
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("noise", [0.2, 1.0])
 def test_means_and_spreads_of_the_logarithms(noise):
     rng = np.random.default_rng(3)

@@ -168,6 +168,7 @@ def test_a_refused_variable_waits_for_a_better_promise():
     assert (moves.refused > 0).any(), "some are refused at the end"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS)
 def test_as_good_as_moves_one_by_one(kind, all_wide):
     """Both end in local optima, which differ; neither kind of move ends in better ones."""
