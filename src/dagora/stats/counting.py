@@ -296,7 +296,9 @@ def count_along_plainly(
     return count_plainly(data.codes, data.cardinalities, sets, out, sizes)
 
 
-@patient(count_along_plainly, lambda data, *_: seconds_to_count(data.codes.shape[1], len(_[-1])), 4.0)
+@patient(
+    count_along_plainly, lambda data, *others: seconds_to_count(data.codes.shape[1], len(others[-1])), 4.0
+)
 @kernel
 def count_along(
     data: CodedColumns,

@@ -150,7 +150,7 @@ def count_around_plainly(
     return count_plainly(codes, cardinalities, sets.tolist(), out, sizes)
 
 
-@patient(count_around_plainly, lambda codes, *_: seconds_to_count(codes.shape[1], len(_[-1])), 0.8)
+@patient(count_around_plainly, lambda codes, *others: seconds_to_count(codes.shape[1], len(others[-1])), 0.8)
 @kernel
 def count_around(
     codes: Codes,

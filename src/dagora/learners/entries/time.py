@@ -9,6 +9,7 @@ from dagora.learners.entries.independence import LEVEL, MOST_GIVEN, TEST
 from dagora.learners.method import NO_PARENT_LIMIT, Method
 
 LAGS = Option("lags", "int", 1, "how many steps back a variable may depend on", low=1, high=100)
+TEST_IN_TIME = replace(TEST, summary=f"{TEST.summary}; over sites fisher-z alone")
 IN_TIME = (
     LAGS,
     Option("lambda1", "float", 0.05, "L1 penalty on the weights within a step", low=0.0),
@@ -63,7 +64,7 @@ TIME = (
         obeys=NO_PARENT_LIMIT,
         options=(
             LAGS,
-            replace(TEST, summary=f"{TEST.summary}; over sites fisher-z alone"),
+            TEST_IN_TIME,
             LEVEL,
             Option(
                 "collider_rule",
@@ -99,7 +100,7 @@ TIME = (
         obeys=NO_PARENT_LIMIT,
         options=(
             LAGS,
-            replace(TEST, summary=f"{TEST.summary}; over sites fisher-z alone"),
+            TEST_IN_TIME,
             LEVEL,
             Option(
                 "rounds",
@@ -128,7 +129,7 @@ TIME = (
         obeys=NO_PARENT_LIMIT,
         options=(
             LAGS,
-            replace(TEST, summary=f"{TEST.summary}; over sites fisher-z alone"),
+            TEST_IN_TIME,
             LEVEL,
             Option(
                 "preliminary",
