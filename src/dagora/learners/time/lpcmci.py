@@ -26,17 +26,17 @@ from dagora.base.events import Event
 from dagora.base.phrases import amount, some_of
 from dagora.base.wording import option
 from dagora.graph.ancestral.end_marks import EndMarks
-from dagora.graph.ancestral.pag import ARROW, PAG, TAIL
+from dagora.graph.ancestral.pag import ARROW, TAIL
 from dagora.graph.ancestral.rules import orient_discriminating_path, rule_4
 from dagora.graph.lagged_graph import window_names
-from dagora.learners.constraint.named_tests import check_level, edges_left
+from dagora.learners.constraint.named_tests import check_level
 from dagora.learners.constraint.rfci import sorted_pair, subsets
 from dagora.learners.constraint.skeleton import Given, Pair, Separation, Skeleton
 from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.time.causes_in_time import CausesInTime, Choice
 from dagora.learners.time.link_tests import Link, TestedLink
-from dagora.learners.time.svar_rfci import MOST_SUBSETS_OF, Matrix, WindowSearch, known_in_window
+from dagora.learners.time.svar_rfci import MOST_SUBSETS_OF, Matrix, WindowSearch
 from dagora.learners.time.tests_in_windows import tests_in_windows
 from dagora.learners.time.window_shifts import at_present, latest, shifted
 from dagora.stats.statistics import Statistics
@@ -268,16 +268,9 @@ def lpcmci(
     """Learn a PAG in time from tests at level `alpha`."""
     check_level(alpha)
     windows = tests_in_windows(statistics, REACH * lags, test, alpha, NAME)
-    variables, d = windows.variables, len(windows.variables)
-    nodes = window_names(variables, lags)
-    no_cause, required = known_in_window(run, variables, lags)
-    most = windows.tests.max_given if max_given is None else min(max_given, windows.tests.max_given)
-    search = CauseSearch(
-        windows.single, alpha, run, False, no_cause, required, most,
-        Skeleton(np.zeros_like(required), most), [], windows=windows, lags=lags,
-        causes=CausesInTime.of_time(d, lags + 1), beyond=max_beyond,
-    )  # fmt: skip
-    tests, number, parents = 0, 0, required
+    known = CausesInTime.of_time(len(windows.variables), lags + 1)
+    search = CauseSearch.over(windows, run, lags, alpha, max_given, causes=known, beyond=max_beyond)
+    tests, number, parents = 0, 0, search.required
     while True:
         number += 1
         start(search, parents)
@@ -291,26 +284,12 @@ def lpcmci(
         search.wide = True
         work_out(search, "larger sets")
     tests += search.found.tests
-    marks = search.known_marks().to_numpy()
-    marks[d:, d:] = 0
-    graph = PAG.from_numpy(marks, nodes).reorder(window_names(statistics.schema.names, lags))
-    edges = edges_left(len(graph.marked_edges), tests)
-    made = f"by {windows.name} at level {alpha:g}, on {amount(windows.rows, 'window')} of {windows.length}"
-    late = (
-        f"stopped early: {run.budget.reason}; there may be too many edges, and marks may be missing or wrong"
-    )
-    return Outcome(
-        graph,
-        "finished" if search.found.finished else "time-limit",
-        f"{edges}, {made}" if search.found.finished else f"{late}: {edges}, {made}",
-        stats={
-            "tests": float(tests),
-            "searches": float(number),
-            "largest_set": float(max(0, search.found.level)),
-            "windows": float(windows.rows),
-            "edges_open": float(len(uncertain(search))),
-        },
-        warnings=(*windows.warnings, *cautions(search, nodes)),
+    return search.outcome(
+        search.known_marks(),
+        statistics.schema.names,
+        tests,
+        {"searches": float(number), "edges_open": float(len(uncertain(search)))},
+        cautions(search, window_names(windows.variables, lags)),
     )
 
 

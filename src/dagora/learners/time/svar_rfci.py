@@ -17,8 +17,9 @@ that are autocorrelated join variables at all lags, also those beyond the window
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +59,24 @@ class WindowSearch(PagSearch):
     lags: int = field(kw_only=True)
     parents: list[Given] = field(default_factory=list, kw_only=True)
     voted: dict[Link, TestedLink] = field(default_factory=dict, kw_only=True)
+
+    @classmethod
+    def over(
+        cls,
+        windows: WindowTests,
+        run: Run,
+        lags: int,
+        alpha: float,
+        max_given: int | None,
+        **more: Any,  # noqa: ANN401 - what a subclass adds
+    ) -> Self:
+        """A search of edges up to so many lags, without edges yet."""
+        no_cause, required = known_in_window(run, windows.variables, lags)
+        most = windows.tests.max_given if max_given is None else min(max_given, windows.tests.max_given)
+        return cls(
+            windows.single, alpha, run, False, no_cause, required, most,
+            Skeleton(np.zeros_like(required), most), [], windows=windows, lags=lags, **more,
+        )  # fmt: skip
 
     @property
     def d(self) -> int:
@@ -131,6 +150,36 @@ class WindowSearch(PagSearch):
         joined = np.argwhere(self.found.adjacent[:, : self.d]).tolist()
         return [(cause, effect) for cause, effect in joined if cause >= self.d or cause < effect]
 
+    def outcome(
+        self,
+        marks: EndMarks,
+        names: Sequence[str],
+        tests: int,
+        stats: Mapping[str, float],
+        warnings: Iterable[str],
+    ) -> Outcome:
+        """The edges that end at the present, by variables in the order of `names`, after so many tests."""
+        matrix = marks.to_numpy()
+        matrix[self.d :, self.d :] = 0
+        windows = self.windows
+        graph = PAG.from_numpy(matrix, window_names(windows.variables, self.lags))
+        made = f"by {windows.name} at level {self.alpha:g}, on {amount(windows.rows, 'window')}"
+        message = f"{edges_left(len(graph.marked_edges), tests)}, {made} of {windows.length}"
+        late = "there may be too many edges, and marks may be missing or wrong"
+        done = self.found.finished
+        return Outcome(
+            graph.reorder(window_names(names, self.lags)),
+            "finished" if done else "time-limit",
+            message if done else f"stopped early: {self.run.budget.reason}; {late}: {message}",
+            stats={
+                "tests": float(tests),
+                "largest_set": float(max(0, self.found.level)),
+                "windows": float(windows.rows),
+                **stats,
+            },
+            warnings=(*windows.warnings, *warnings),
+        )
+
 
 def svar_rfci(
     statistics: Statistics,
@@ -145,19 +194,13 @@ def svar_rfci(
     """Learn a PAG in time from tests at level `alpha`."""
     check_level(alpha)
     windows = tests_in_windows(statistics, REACH * lags, test, alpha, NAME)
-    variables, d = windows.variables, len(windows.variables)
-    nodes = window_names(variables, lags)
-    no_cause, required = known_in_window(run, variables, lags)
-    most = windows.tests.max_given if max_given is None else min(max_given, windows.tests.max_given)
-    search = WindowSearch(
-        windows.single, alpha, run, False, no_cause, required, most,
-        Skeleton(np.zeros_like(required), most), [], windows=windows, lags=lags,
-    )  # fmt: skip
+    search = WindowSearch.over(windows, run, lags, alpha, max_given)
+    d = search.d
     search.parents = [()] * d
     marks = EndMarks(search.found.adjacent)
     tests = 0
     for number in range(1, rounds + 1):
-        search.found = Skeleton(~np.eye(len(nodes), dtype=np.bool_), most)
+        search.found = Skeleton(~np.eye(len(search.required), dtype=np.bool_), search.max_given)
         find_skeleton_in_window(search, number)
         marks = find_marks_in_window(search) if search.found.finished else search.marks()
         tests += search.found.tests
@@ -167,32 +210,14 @@ def svar_rfci(
         before, search.parents = search.parents, parents_found(marks, d)
         if before == search.parents:
             break
-    matrix = marks.to_numpy()
-    matrix[d:, d:] = 0
-    graph = PAG.from_numpy(matrix, nodes).reorder(window_names(statistics.schema.names, lags))
-    warnings = list(windows.warnings)
+    warnings = []
     if search.found.finished and (wrong := contradictions(marks.to_numpy())):
         warnings.append(
             "the tests do not agree on one graph: the marks of "
             f"{amount(wrong, 'edge')} contradict those of others, repeats at earlier steps counted"
         )
-    edges = edges_left(len(graph.marked_edges), tests)
-    made = f"by {windows.name} at level {alpha:g}, on {amount(windows.rows, 'window')} of {windows.length}"
-    late = (
-        f"stopped early: {run.budget.reason}; there may be too many edges, and marks may be missing or wrong"
-    )
-    return Outcome(
-        graph,
-        "finished" if search.found.finished else "time-limit",
-        f"{edges}, {made}" if search.found.finished else f"{late}: {edges}, {made}",
-        stats={
-            "tests": float(tests),
-            "largest_set": float(max(0, search.found.level)),
-            "windows": float(windows.rows),
-            "edges_removed_later": float(search.removed_later),
-        },
-        warnings=tuple(warnings),
-    )
+    removed = {"edges_removed_later": float(search.removed_later)}
+    return search.outcome(marks, statistics.schema.names, tests, removed, warnings)
 
 
 def known_in_window(run: Run, variables: tuple[str, ...], lags: int) -> tuple[Matrix, Matrix]:
