@@ -142,3 +142,8 @@ def test_answers_on_a_scale_get_a_suggestion():
     declared = Table.from_frame(pd.DataFrame(items), ordinal="all").overview.warnings
     two = Table.from_frame(pd.DataFrame({name: items[name] for name in ("q0", "q1")})).overview.warnings
     assert not any("on a scale" in line for line in (*declared, *two))
+
+
+def test_a_column_that_is_not_there_is_told_by_the_option_that_names_it():
+    with pytest.raises(dagora.DataError, match=r"there is no column 'nobody' \(declared ordinal\)"):
+        dagora.learn({"a": [0, 1] * 20, "b": [1, 0] * 20}, ordinal=["nobody"])

@@ -51,14 +51,17 @@ def declare_kinds(names: Sequence[str], reading: ReadingOptions) -> dict[str, Ki
     declared: dict[str, Kind] = {}
     rest: list[Kind] = []
     said = (said_order(text, names)[0] for text in resolve(reading.ordinal, names))
-    ordinal = (name for name in said if name != EVERY or name in names)  # all: whatever is discrete
-    discrete = dict.fromkeys([*resolve(reading.discrete, names), *ordinal])
-    for kind, chosen in ((Kind.DISCRETE, discrete), (Kind.CONTINUOUS, resolve(reading.continuous, names))):
+    ordinal = [name for name in said if name != EVERY or name in names]  # all: whatever is discrete
+    for kind, word, chosen in (
+        (Kind.DISCRETE, "discrete", resolve(reading.discrete, names)),
+        (Kind.DISCRETE, "ordinal", ordinal),
+        (Kind.CONTINUOUS, "continuous", resolve(reading.continuous, names)),
+    ):
         for name in chosen:
             if name == EVERY and name not in names:
                 rest.append(kind)
                 continue
-            check_known(name, names, f"declared {kind}")
+            check_known(name, names, f"declared {word}")
             if declared.setdefault(name, kind) is not kind:
                 raise DataError(f"{col(name)} is declared both discrete and continuous: choose one")
     if len(rest) > 1:
