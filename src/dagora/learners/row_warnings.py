@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dagora.base.wording import option
 from dagora.data.columns.levels import IS_NUMBER
+from dagora.data.columns.ordinal import mean_ranks
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.graph.any_graph import AnyGraph, number_of_edges
@@ -105,11 +106,9 @@ def normal_scores(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Normal quantiles of the mid-ranks, with mean 0 and variance 1; zeros for a constant column."""
     from scipy.special import ndtri
 
-    different, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    if len(different) < 2:
+    if (values == values[0]).all():
         return np.zeros(len(values))
-    ranks = np.cumsum(counts) - (counts + 1) / 2 + 0.5
-    scores = ndtri(ranks / len(values))[places]
+    scores = ndtri((mean_ranks(values) + 0.5) / len(values))
     return np.asarray((scores - scores.mean()) / scores.std())
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError
 from dagora.base.wording import col
 from dagora.data.columns.overview import Overview
-from dagora.data.schema import Kind, Schema
+from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.stats.basis import BasisMoments, table_basis_moments
 from dagora.stats.blocks.in_memory import count_in_blocks, in_asked_order
@@ -73,6 +73,7 @@ class TableStatistics:
 
     def __init__(self, table: Table, jobs: int = 1) -> None:
         self._table = table
+        self.schema, self.n_rows = table.schema, table.n_rows
         self._jobs = jobs
         self._from_work: int | None = None
         self._cardinalities = table.schema.cardinalities
@@ -80,16 +81,6 @@ class TableStatistics:
     def in_order(self, names: Sequence[str]) -> TableStatistics:
         """The same statistics with the columns in another order."""
         return TableStatistics(self._table.select(names), self._jobs)
-
-    @property
-    def schema(self) -> Schema:
-        """The table's variables."""
-        return self._table.schema
-
-    @property
-    def n_rows(self) -> int:
-        """The table's number of rows."""
-        return self._table.n_rows
 
     @property
     def jobs(self) -> int:
