@@ -71,6 +71,7 @@ def solve_some(
     With b = 2a + noise of variance 1, the order a, b fits b by soft(2, 0.5)/1 = 1.5: the losses are ½ of a's
     variance 1, and ½·(5 − 2·1.5·2 + 1.5²) + 0.5·1.5 = 1.375.
 
+    >>> from dagora.learners.optimise.path.column_problem import workspace_for
     >>> none = np.zeros((2, 2), dtype=bool)
     >>> problem = ColumnProblem(np.array([[1.0, 2.0], [2.0, 5.0]]), ~none, none, 0.5, profile=False)
     >>> at = OrderSolution(np.array([0, 1]), np.zeros((2, 2)), np.zeros((2, 2)), np.zeros(2), np.zeros(2))
