@@ -212,7 +212,7 @@ def graph_of_rows(
     seed: int,
     options: Mapping[str, Any],
 ) -> Posterior | Strengths | Result:
-    """What a sampler, the bootstrap or a learner finds in rows in time."""
+    """The graphs that a sampler or the bootstrap finds in rows in time, or the one that a learner finds."""
     asked: dict[str, Any] = {"time": timing.time, "series": timing.series, "lags": lags}
     asked |= {"knowledge": known, "seed": seed, **options}
     if not averages(method):

@@ -146,7 +146,7 @@ def random_member(class_: CPDAG, rng: np.random.Generator) -> NDArray[np.bool_]:
     found = consistent_extension(class_.to_numpy()[np.ix_(order, order)])
     if found is None:
         raise OptionError(
-            "no graph has all lines and arrows of a learned class, as its tests disagree: choose another method"
+            "no graph has all lines and arrows of a learned class, as tests disagree: choose another method"
         )
     member = np.zeros_like(found)
     member[np.ix_(order, order)] = found
