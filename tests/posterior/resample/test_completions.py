@@ -91,7 +91,7 @@ def test_refusals():
     with pytest.raises(DataError, match="no cell is missing"):
         dagora.bootstrap(whole, "pc", samples=3, resample="impute")
     with pytest.raises(
-        OptionError, match="returns a PAG.* each test then counts the rows that saw its columns"
+        OptionError, match=r"returns a PAG.* each test then counts the rows that saw its columns"
     ):
         dagora.bootstrap(chain(), "fci", samples=3, resample="impute")
 
