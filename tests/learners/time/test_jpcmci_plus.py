@@ -17,8 +17,8 @@ from dagora.graph.separation import d_separated
 from dagora.learners.result import Result
 from dagora.learners.run import Run
 from dagora.learners.time.context_tests import Blocks, Cast, ContextLinks, Given, VarianceTests
-from dagora.learners.time.jpcmci_plus import Answer, edges_of_contexts
-from dagora.learners.time.pcmci_plus import Limits, search_in_time
+from dagora.learners.time.jpcmci_plus import ContextFindings, edges_of_contexts
+from dagora.learners.time.pcmci_plus import SearchLimits, search_in_time
 from dagora.stats.centred import SERIES, STEPS
 from tests.learners.time.separation_in_time import OLDER, SeparationLinks, random_graph_in_time
 
@@ -119,10 +119,10 @@ def learn_from(world: TrueContexts) -> tuple[LaggedGraph, dict[str, set[str]]]:
     tests, cast = world.links(), world.cast
     allowed, required = edges_of_contexts(Run(), cast, world.truth.lags)
     names = (*cast.observed, *cast.hidden)
-    found = search_in_time(tests, names, allowed, required, Limits(0.01, "majority"), Run(), tests)
+    found = search_in_time(tests, names, allowed, required, SearchLimits(0.01, "majority"), Run(), tests)
     graph = LaggedGraph.of_window(found.graph(cast.observed, world.truth.lags))
     assert graph is not None
-    answer = Answer(found, cast)
+    answer = ContextFindings(found, cast)
     return graph, {kind: set(answer.pointed_at(kind)) for kind in cast.hidden}
 
 
@@ -325,7 +325,7 @@ def test_what_is_told_and_refused() -> None:
         np.column_stack([rows, rows[:, 6] + rows[:, 8]]), [*table.names, "sum"], continuous=["all"]
     )
     with pytest.raises(DataError, match="'sum' is the sum of a part that only depends on the series"):
-        learn(both, hidden="both")
+        learn(both.select(["id", "t", "a", "x", "sum"]), hidden="both")
     with pytest.raises(DataError, match="found contexts alone"):
         learn(table.select(["id", "t", "c", "w"]))
 

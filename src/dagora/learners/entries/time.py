@@ -88,6 +88,7 @@ TIME = (
     ),
     Method(
         name="jpcmci-plus",
+        seldom=True,
         summary="J-PCMCI+: pcmci-plus for many series, whose contexts may be columns or hidden",
         takes="statistics",
         returns="cpdag",

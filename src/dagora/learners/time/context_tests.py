@@ -32,7 +32,6 @@ from dagora.scores.gaussian import COLLINEAR
 from dagora.stats.centred import SERIES, STEPS
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Blocks = frozenset[str]
 # Differences between series count as noise of a context where their p-value is below (Bancroft 1964).
 POOLED = 0.25
@@ -40,7 +39,7 @@ POOLED = 0.25
 
 @dataclass(frozen=True)
 class Cast:
-    """What the variables are: those of the series first, then contexts, then a dummy for each of `hidden`.
+    """The variables by kind: those of the series first, then contexts, then a dummy for each of `hidden`.
 
     kinds: of each context, `SERIES` or `STEPS`
     """

@@ -22,14 +22,14 @@ from dagora.base.errors import DataError, KnowledgeError, OptionError
 from dagora.base.phrases import amount, some_of
 from dagora.base.wording import col, option, setting
 from dagora.data.schema import Kind, Schema, Variable
-from dagora.graph.lagged_graph import lagged_name, split_name, window_names
+from dagora.graph.lagged_graph import lagged_name, window_names
 from dagora.learners.constraint.named_tests import check_level, edges_left
 from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.time.context_tests import Cast, ContextLinks, tests_of_contexts
 from dagora.learners.time.dynotears import check_window, edges_in_time
 from dagora.learners.time.orientation_in_time import ColliderRule
-from dagora.learners.time.pcmci_plus import REACH, FoundInTime, Limits, search_in_time
+from dagora.learners.time.pcmci_plus import REACH, FoundInTime, SearchLimits, search_in_time
 from dagora.scores.usable_moments import refuse_discrete, refuse_duplicates, refuse_unusable
 from dagora.stats.capabilities import capabilities_of
 from dagora.stats.centred import SERIES, STEPS, CentredWindows
@@ -51,7 +51,6 @@ IN_WORDS = {SERIES: "the same all along each series", STEPS: "the same in all se
 HIDDEN = {SERIES: "differ between series", STEPS: "change alike in all series"}
 
 Matrix = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 
 def jpcmci_plus(
@@ -88,12 +87,12 @@ def jpcmci_plus(
         (*cast.observed, *dummies),
         allowed,
         required,
-        Limits(alpha, collider_rule, max_given, max_lagged),
+        SearchLimits(alpha, collider_rule, max_given, max_lagged),
         run,
         contexts=tests,
     )
     graph = found.graph(cast.observed, lags).reorder(window_names(statistics.schema.names, lags))
-    answer = Answer(found, cast)
+    findings = ContextFindings(found, cast)
     each = len(windows.ends) / centred.blocks(SERIES)
     if SERIES in dummies and each < SHORT:
         told.append(
@@ -106,7 +105,7 @@ def jpcmci_plus(
     )
     message = (
         f"{edges_left(edges, found.links.tests)}, by fisher-z and F tests at level {alpha:g}, on "
-        f"{windows_in_words} in {centred.blocks(SERIES)} series; {'; '.join(answer.contexts_in_words())}"
+        f"{windows_in_words} in {centred.blocks(SERIES)} series; {'; '.join(findings.contexts_in_words())}"
     )
     if not found.links.finished:
         message = f"stopped early: {run.budget.reason}; there may be too many edges: {message}"
@@ -114,8 +113,8 @@ def jpcmci_plus(
         graph,
         message,
         len(windows.ends),
-        [*windows.warnings, *told, *answer.cautions(centred)],
-        {f"hidden_{kind}": float(len(answer.pointed_at(kind))) for kind in dummies},
+        [*windows.warnings, *told, *findings.cautions(centred)],
+        {f"hidden_{kind}": float(len(findings.pointed_at(kind))) for kind in dummies},
     )
 
 
@@ -155,6 +154,13 @@ def recognise(centred: CentredWindows, names: Sequence[str], dummies: tuple[str,
         raise DataError(
             f"{OWNER} found contexts alone: no column changes within series and differs between them"
         )
+    left = np.diag(centred.moments(frozenset(dummies)).scatter)
+    for name in system:
+        if left[names.index(name)] <= ROUNDING * whole[names.index(name)]:
+            raise DataError(
+                f"{col(name)} is the sum of a part that only depends on the series and one that only depends "
+                f"on the step: leave it out ({option('drop', name)})"
+            )
     return Cast(system, contexts, tuple(kinds[name] for name in contexts), dummies)
 
 
@@ -174,7 +180,6 @@ def tests_over(centred: CentredWindows, cast: Cast, alpha: float) -> ContextLink
         place = [centred.names.index(name) for name in names]
         moments = centred.moments(by)
         scatter = moments.scatter[np.ix_(place, place)]
-        refuse_additive(names, np.diag(scatter), centred.spread[place])
         schema = Schema(Variable(name, Kind.CONTINUOUS) for name in names)
         refuse_duplicates(Moments(moments.n, moments.mean[place], scatter), schema, OWNER)
         scatters[by] = np.zeros((slices * cast.count, slices * cast.count))
@@ -184,16 +189,6 @@ def tests_over(centred: CentredWindows, cast: Cast, alpha: float) -> ContextLink
     if tests.max_given < 0:
         raise DataError(f"{OWNER} cannot make a single test: there are too few windows")
     return tests
-
-
-def refuse_additive(names: Sequence[str], left: Floats, whole: Floats) -> None:
-    """Refuse columns of which nothing is left once all dummies are given."""
-    for name, some, all_of_it in zip(names, left, whole, strict=True):
-        if some <= ROUNDING * all_of_it:
-            raise DataError(
-                f"{col(split_name(name)[0])} is the sum of a part that only depends on the series and "
-                f"one that only depends on the step: leave it out ({option('drop', split_name(name)[0])})"
-            )
 
 
 def edges_of_contexts(run: Run, cast: Cast, lags: int) -> tuple[Matrix, Matrix]:
@@ -220,7 +215,7 @@ def edges_of_contexts(run: Run, cast: Cast, lags: int) -> tuple[Matrix, Matrix]:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ContextFindings:
     """What was found about contexts, in words."""
 
     found: FoundInTime

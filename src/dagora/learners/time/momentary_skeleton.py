@@ -31,7 +31,7 @@ class Contexts(Protocol):
 
     @property
     def count(self) -> int:
-        """How many they are."""
+        """The number of them."""
 
     def trim(self, link: Link) -> Link:
         """Leave out what the tests of a link are not given, because of contexts."""

@@ -56,7 +56,7 @@ def pcmci_plus(
     windows = tests_in_windows(statistics, REACH * lags, test, alpha, "pcmci-plus")
     d = len(windows.variables)
     allowed, required = edges_in_time(run.knowledge, windows.variables, lags)
-    limits = Limits(alpha, collider_rule, max_given, max_lagged)
+    limits = SearchLimits(alpha, collider_rule, max_given, max_lagged)
     found = search_in_time(
         windows.tests, windows.variables, allowed[:, :d] | required[:, :d], required[:, :d], limits, run
     )
@@ -64,7 +64,7 @@ def pcmci_plus(
     return found.outcome(graph, message_of(found.links, windows, alpha, run), windows.rows, windows.warnings)
 
 
-class Limits(NamedTuple):
+class SearchLimits(NamedTuple):
     """The level of tests, the rule of colliders, and the most nodes that tests are given of each sort."""
 
     alpha: float
@@ -135,7 +135,7 @@ def search_in_time(
     variables: tuple[str, ...],
     allowed: Matrix,
     required: Matrix,
-    limits: Limits,
+    limits: SearchLimits,
     run: Run,
     contexts: Contexts | None = None,
 ) -> FoundInTime:
