@@ -35,7 +35,7 @@ STAGES = {
     "path: elastic nets": [(PathOnProcessor, "solve"), (PathOnGpu, "solve")],
     "path: inverses": [(PathOnProcessor, "barrier"), (PathOnGpu, "barrier")],
     "path: objective": [(PathOnProcessor, "objective"), (PathOnGpu, "objective")],
-    "path: cycles": [(smooth_path, "still_cyclic")],
+    "path: cycles": [(smooth_path, "is_cyclic")],
     "first order": [(path_solver, "acyclic_support")],
     "orders solved": [(path_solver, "solve_given_order")],
     "orders improved": [(path_solver, "improve_order")],
@@ -91,12 +91,18 @@ def peak_bytes() -> int:
 
 
 def measure(
-    clock: Clock, graph: dagora.DAG, table: dagora.Table, seed: int, jobs: int, device: str
+    clock: Clock,
+    graph: dagora.DAG,
+    table: dagora.Table,
+    seed: int,
+    jobs: int,
+    device: str,
+    limit: float | None,
 ) -> dict[str, object]:
     """Learn once and judge."""
     clock.read()
     wall, cpu = time.perf_counter(), time.process_time()
-    result = dagora.learn(table, "notears", jobs=jobs, device=device)
+    result = dagora.learn(table, "notears", jobs=jobs, device=device, time_limit=limit)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     truth, found = graph.to_numpy(), result.weights != 0
     different = truth != found
@@ -107,7 +113,7 @@ def measure(
         "shd_percent": round(100 * distance / int(truth.sum()), 3), "objective": -result.score,
         "peak_gb": round(peak_bytes() / 1e9, 2),
         "digest": hashlib.sha256(np.ascontiguousarray(result.weights).tobytes()).hexdigest()[:12],
-        "stages": clock.read(), "message": result.message,
+        "stages": clock.read(), "status": result.status, "message": result.message,
         "warnings": [str(each) for each in result.warnings if "GPU" in str(each)],
     }  # fmt: skip
 
@@ -120,6 +126,7 @@ def main() -> None:
     parser.add_argument("--degree", type=int, default=2, help="expected edges per column")
     parser.add_argument("--rows-per-column", type=int, default=2)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
+    parser.add_argument("--limit", type=float, metavar="SECONDS", help="end each run after so many seconds")
     given = parser.parse_args()
     warnings.simplefilter("ignore", dagora.DagoraWarning)
     clock = Clock()
@@ -131,7 +138,8 @@ def main() -> None:
             graph, table = draw(size, given.rows_per_column * size, given.degree, seed)
             for device in given.devices:
                 for jobs in given.jobs:
-                    print(json.dumps(measure(clock, graph, table, seed, jobs, device)), flush=True)
+                    found = measure(clock, graph, table, seed, jobs, device, given.limit)
+                    print(json.dumps(found), flush=True)
 
 
 main()

@@ -10,6 +10,7 @@ import pytest
 
 from dagora.api.learn import learn
 from dagora.cli import rehearsal
+from dagora.kernels import cache as kernel_cache
 from dagora.kernels.compilation import Compilation, compilation
 
 # Ends when its standard input is closed, as the helper does; else after a minute.
@@ -93,6 +94,20 @@ def test_who_gets_a_helper(monkeypatch, method, cores, wanted):
         compilation.begin()
         compilation.end()
     assert started == [method] * wanted
+
+
+def test_a_helper_starts_at_once_where_no_kernel_of_the_method_is_kept(monkeypatch, tmp_path):
+    started = []
+    monkeypatch.setattr(rehearsal, "cores", lambda: 2)
+    monkeypatch.setattr(rehearsal, "start_helper", started.append)
+    monkeypatch.setattr(kernel_cache, "BUNDLED", tmp_path / "none")
+    monkeypatch.setattr(kernel_cache, "cache_folder", lambda file: tmp_path / file.parent.name)
+    (tmp_path / "search").mkdir()
+    with rehearsal.rehearsing("auto"):
+        assert started == ["auto"]
+    (tmp_path / "search" / "components.place_all.nbi").touch()
+    with rehearsal.rehearsing("auto"):
+        assert started == ["auto"]
 
 
 @pytest.mark.parametrize("method", ["hill-climb", "tabu", "ges", "order-search", "dynamic", "astar"])

@@ -112,11 +112,12 @@ def command(
     Text, booleans and numbers of few distinct values are discrete, other numbers continuous; `dagora
     inspect` shows how a table is understood. Ctrl-C or --time-limit returns the best graph found so far.
     """
+    click.get_current_context().with_resource(rehearsing(request.method))
+    request.check()
     from dagora.api.learn import learn
     from dagora.base.dask_cluster import connect_cluster
     from dagora.stats.stored.accepting_stored import are_stored
 
-    request.check()
     outputs = (request.output, request.picture, request.report)
     again.check(request.method, outputs, (*data, *minus, *request.graph_files))
     for file in (*data, *minus):
@@ -147,7 +148,7 @@ def command(
         again.refuse_scores(file)
         scores = read_scores(file, reading)
         request.check_data(scores.names, None)
-        with request.progress(None, file) as on_event, rehearsing(request.method):
+        with request.progress(None, file) as on_event:
             result = learn(
                 scores,
                 on_event=on_event,
@@ -189,7 +190,7 @@ def learn_from_statistics(
 
     rows = without(list(data), list(minus) or None)
     request.check_data(rows.schema.names, rows.schema)
-    with request.progress(None, data[0]) as on_event, rehearsing(request.method):
+    with request.progress(None, data[0]) as on_event:
         result = learn(rows, on_event=on_event, **asked)
     return request.present(result, rows, ", ".join(Path(file).name for file in data))
 
@@ -224,7 +225,7 @@ def learn_from_covariance(request: LearnRequest, data: str, rows: int, asked: di
 
     matrix = read_covariance(data, rows)
     request.check_data(matrix.schema.names, matrix.schema)
-    with request.progress(None, data) as on_event, rehearsing(request.method):
+    with request.progress(None, data) as on_event:
         result = learn(matrix, on_event=on_event, **asked)
     return request.present(result, matrix, Path(data).name)
 
@@ -289,7 +290,7 @@ def learn_from_rows(
     if interventions is not None:
         rows = interventional_statistics(rows, interventions, request.jobs)
     request.check_data(rows.schema.names, rows.schema)
-    with request.progress(table, data) as on_event, rehearsing(request.method):
+    with request.progress(table, data) as on_event:
         result = learn(rows, on_event=on_event, **again.leaving_time(asked))
         strengths = again.run(rows, on_event, asked, cluster)
     return request.present(result, rows, Path(data).name, strengths)
@@ -365,7 +366,7 @@ def learn_in_time(
     table = request.read_any(reading, data, timing=timing)
     rows = in_series(statistics_of(table, request.jobs), timing, request.jobs)
     request.check_windows(rows.schema.names, asked.get("lags", LAGS))
-    with request.progress(table, data) as on_event, rehearsing(request.method):
+    with request.progress(table, data) as on_event:
         result = learn(rows, on_event=on_event, **again.leaving_time(asked))
         strengths = again.run(rows, on_event, asked, cluster)
     return request.present(result, rows, Path(data).name, strengths)

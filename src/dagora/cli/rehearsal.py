@@ -1,11 +1,11 @@
 """A second process that compiles kernels while the command compiles others: the first run takes less time.
 
 numba compiles one kernel at a time per process. A method that takes candidates needs two groups of kernels:
-those that score the table, and its own. As soon as the command has to compile at all, a helper learns a toy
-network from scores that are given: so it compiles the method's own kernels, and leaves them where compiled
-kernels are kept. The command waits for it before the method begins (`learning.learn`), or before the part of
-the method that needs them (`search.auto`). The helper holds no data and ends with the command, however that
-ends: it reads its standard input, which then closes.
+those that score the table, and its own. At once where none of its own is kept, and else as soon as the
+command has to compile at all, a helper learns a toy network from scores that are given: so it compiles the
+method's own kernels, and leaves them where compiled kernels are kept. The command waits for it before the
+method begins (`one_run`), or before the part of the method that needs them (`search.auto`). The helper holds
+no data and ends with the command, however that ends: it reads its standard input, which then closes.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dagora.kernels.compilation import compilation
+from dagora.kernels.stamp import PACKAGE
 
 if TYPE_CHECKING:
     from dagora.learners.candidates.candidates import Candidates
@@ -42,10 +43,20 @@ def rehearsing(method: str) -> Iterator[None]:
     entry = method_named(method)
     if (entry.takes == "candidates" or entry.in_both_orders) and cores() > 1:
         compilation.on_begin(partial(start_helper, method))
+        if none_kept(entry.learner):
+            compilation.start_helper()
     try:
         yield
     finally:
         compilation.end_helper()
+
+
+def none_kept(learner: str) -> bool:
+    """Return True if no kernel is kept of those that stand in the folder of a learner ("module:function")."""
+    from dagora.kernels.cache import BUNDLED, cache_folder
+
+    folder = cache_folder(PACKAGE.joinpath(*learner.partition(":")[0].split(".")[1:]))
+    return not (folder is None or BUNDLED.is_dir() or any(folder.glob("*.nbi")))
 
 
 def start_helper(method: str) -> subprocess.Popen[bytes] | None:

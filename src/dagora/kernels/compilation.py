@@ -58,6 +58,11 @@ class Compilation:
                 # Compiling makes many objects but hardly any garbage: looking for that takes a tenth of it.
                 self._collects = gc.isenabled()
                 gc.disable()
+        self.start_helper()
+
+    def start_helper(self) -> None:
+        """Start the helper, unless it was started before or there is none."""
+        with self._lock:
             start, self._start_helper = self._start_helper, None
         if start is not None:
             self._helper = start()

@@ -224,11 +224,11 @@ ITEMS = (
     ),
     Item(
         "gpn/fig3",
-        "divergence of sampled posteriors from the enumerated one at 4 nodes as draws grow",
+        "divergence of sampled posteriors from the enumerated one at 4 nodes, over draws and time",
         "dagora.papers.gpn.fig3:fig3",
         GPN,
-        quick="10 networks, up to 10,000 draws",
-        full="10 networks, up to 100,000 draws",
+        quick="10 networks, up to 10,000 draws; times and DiBS+ on 3",
+        full="10 networks, up to 100,000 draws; times and DiBS+ on 3",
     ),
     Item(
         "gpn/table1",

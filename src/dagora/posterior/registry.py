@@ -135,7 +135,29 @@ SAMPLERS = (
             Option(
                 "noise", "float", 0.1, "variance of the noise, of standardised columns", low=1e-6, high=1e6
             ),
+            Option(
+                "weight_sd",
+                "float",
+                1.0,
+                "prior standard deviation of the weights of networks",
+                low=1e-6,
+                high=1e6,
+            ),
+            Option(
+                "prior",
+                "text",
+                "uniform",
+                "prior over graphs; scale-free: (1 + parents)⁻³ for each variable",
+                choices=("uniform", "scale-free"),
+            ),
             Option("edge_penalty", "float", 0.0, "penalty for each edge, in nats", low=-1e6, high=1e6),
+            Option(
+                "particle_weights",
+                "text",
+                "density",
+                "particles count by their density (DiBS+), or all alike (DiBS)",
+                choices=("density", "equal"),
+            ),
         ),
         draws=10,
         chains=1,

@@ -77,6 +77,36 @@ def one(runs: list[dict], method: str, sampler: str, prior: str) -> dict:
     return found
 
 
+def test_families_of_draws_by_counting_them(runs: list[dict]) -> None:
+    """Appendix A.5: weighted draws count the chain's families, and then each that is in a graph drawn."""
+    for sampler in ("partition", "order"):
+        weighted = one(runs, WEIGHTED, sampler, "uniform")
+        parents = weighted["draws"].parents.reshape(-1, 3)
+        in_draws = {(node, mask) for row in parents.tolist() for node, mask in enumerate(row)}
+        chain = one(runs, LAPLACE, sampler, "uniform")["families"]
+        assert weighted["families"] - chain == len(in_draws)
+
+
+def test_the_table_of_families() -> None:
+    def of(method: str, prior: str, families: int) -> dict:
+        return {**RUN, "method": method, "sampler": "partition", "prior": prior, "families": families}
+
+    runs = [
+        of(LAPLACE, "uniform", 100), of(WEIGHTED, "uniform", 140),
+        of(LAPLACE, "published", 80), of(WEIGHTED, "published", 99), of(BRIDGE, "published", 84),
+    ]  # fmt: skip
+    cells = [
+        MeasuredCell({"simulator": "code", "lambda": decay, "nodes": 10, "seed": 0}, {"runs": runs})
+        for decay in (0.5, 1.0)
+    ]
+    table = fig1_report.families_table(fig1_report.by_run(cells), 10)
+    assert table.rows == (
+        ("code", 0.5, "uniform", "partition", 4000, 100, 40, 0.4, 1),
+        ("code", 1.0, "uniform", "partition", 4000, 100, 40, 0.4, 1),
+        ("code", 1.0, "published", "partition", 101, 80, 4, 0.05, 1),  # at ½ their factors differ
+    )
+
+
 def test_every_method_runs_under_every_prior(runs: list[dict]) -> None:
     assert len(runs) == 3 * 2 * 3
     for run in runs:
@@ -162,7 +192,7 @@ def cell(seed: int, shd: float, **changes: object) -> MeasuredCell:
 @pytest.mark.parametrize("change", [{"rhat": 1.2}, {"weight_ess": 60.0}])
 def test_a_chain_that_did_not_mix_and_weights_of_few_draws_are_compared_with_nothing(change: dict) -> None:
     report = fig1_report.report([cell(0, 1.0, **change), cell(1, 2.0, **change)])
-    short, _, table = report.tables
+    short, _, table, _ = report.tables
     first = dict(zip(short.columns, short.rows[0], strict=True))
     assert first["GP, weighted, published prior"] == "1.50 †"
     assert {row[table.columns.index("paper")] for row in table.rows} == {None}
@@ -171,7 +201,7 @@ def test_a_chain_that_did_not_mix_and_weights_of_few_draws_are_compared_with_not
 def test_medians_stand_beside_the_paper_s() -> None:
     report = fig1_report.report([cell(0, 1.0), cell(1, 5.0, rhat=1.04), cell(2, 2.0)])
     assert "10 nodes, 3 graphs a line (the paper: 100)" in report.title
-    short, _, table = report.tables
+    short, _, table, _ = report.tables
     assert [row[:3] for row in short.rows] == [("code", 0.5, "partition"), ("code", 0.5, "order")]
     first = dict(zip(short.columns, short.rows[0], strict=True))
     assert (first["GP, weighted, published prior"], first["GP, sparse prior"]) == (2.0, None)

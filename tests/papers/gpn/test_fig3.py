@@ -23,8 +23,10 @@ from dagora.posterior.exact.enumeration import enumerate_weights
 
 def test_sizes() -> None:
     quick, full = fig3.fig3(Size()).cells, fig3.fig3(Size(full=True)).cells
-    assert (len(quick), quick[0]["most"]) == (10, 10_000)
-    assert (len(full), full[0]["most"]) == (10, 100_000)
+    assert (len(quick), quick[0]["most"]) == (10 + 3 + 2 * 3, 10_000)
+    assert (len(full), full[0]["most"]) == (10 + 3 + 2 * 3, 100_000)
+    assert [cell["seed"] for cell in quick if "timed" in cell] == [0, 1, 2]
+    assert [cell for cell in quick if "method" in cell] == [cell for cell in full if "method" in cell]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -91,8 +93,50 @@ def test_report(numbers: dict) -> None:
     assert set(report.pictures) == {"divergence", "graphs"}
 
 
+@pytest.fixture(scope="module")
+def times(quick_bridge: None) -> MeasuredCell:
+    cell = {**next(cell for cell in fig3.fig3(Size()).cells if "timed" in cell), "most": 400, "rows": 30}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fig3, "warm_up", lambda _name: None)
+        return MeasuredCell(cell, dict(fig3.measure(cell, Run())))
+
+
+@pytest.fixture(scope="module")
+def particles() -> MeasuredCell:
+    cell = next(cell for cell in fig3.fig3(Size()).cells if "method" in cell)
+    cell = {**cell, "rows": 30, "points": 64, "steps": 5}
+    return MeasuredCell(cell, dict(fig3.measure(cell, Run())))
+
+
+def test_times_count_scores_and_draws(times: MeasuredCell) -> None:
+    seconds = times.numbers["seconds"]
+    assert set(seconds) == set(fig3.METHODS) - {fig3.EXACT}
+    assert all(len(found) == 2 for found in seconds.values())
+    assert min(min(found) for found in seconds.values()) > 0
+    # each count has the time of its scores, though only the first run computed them
+    assert min(seconds[WEIGHTED]) > min(seconds[LAPLACE])
+
+
+def test_a_divergence_of_particles(particles: MeasuredCell) -> None:
+    numbers = particles.numbers
+    assert numbers["dibs"] <= numbers["mean_surprise"]
+    assert numbers["dibs"] >= numbers["mean_surprise"] - math.log(fig3.PARTICLES)
+    assert numbers["par"] == 1
+
+
+def test_the_page_has_times_and_dibs(numbers: dict, times: MeasuredCell, particles: MeasuredCell) -> None:
+    main = MeasuredCell({"most": 4000, "seed": 0}, numbers)
+    report = fig3.report([main, times, particles])
+    assert [table.name for table in report.tables] == ["divergence", "limits", "graphs", "seconds", "dibs"]
+    assert [row[0] for row in report.tables[3].rows] == [name for name in fig3.METHODS if name != fig3.EXACT]
+    assert report.tables[4].rows[0][0] == "DiBS+, par = 1"
+    assert set(report.pictures) == {"divergence", "graphs", "time"}
+    assert [table.name for table in fig3.report([times]).tables] == ["seconds"]
+
+
 def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("QUICK_MOST", 400), ("QUICK_NETWORKS", 1), ("TRUE_POINTS", 256), ("ROWS", 30)):
+    few = {"QUICK_MOST": 400, "QUICK_NETWORKS": 1, "TRUE_POINTS": 256, "ROWS": 30}
+    for name, value in {**few, "TIMED_NETWORKS": 0, "DIBS_NETWORKS": 0}.items():
         monkeypatch.setattr(fig3, name, value)
     ran = run("reproduce", "gpn/fig3", "-o", tmp_path, "--json", "--quiet")
     assert (ran.code, ran.err) == (0, "")

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from dagora.learners.run import Run
 from dagora.papers.cell import MeasuredCell
 from dagora.papers.experiment import Size
-from dagora.papers.gpn import others
+from dagora.papers.gpn import other_methods, others
 from dagora.papers.gpn.published import published_simulations
+from dagora.papers.gpn.simulation import simulate_cell
 
 
 @pytest.fixture(autouse=True)
@@ -27,8 +29,13 @@ def test_the_paper_counts_as_we_do() -> None:
 def test_sizes() -> None:
     quick, full = (others.fig1_others(Size(full=full)).cells for full in (False, True))
     assert all(cell in full for cell in quick)
-    for method in ("dibs", "dibs-neural"):
-        assert sum(cell["method"] == method for cell in full) == 3 * others.FULL_DIBS
+    for method, lines, few in (("dibs", 1, 1), ("dibs-neural", 5, 2)):
+        assert sum(cell["method"] == method for cell in full) == lines * 3 * others.FULL_DIBS
+        assert sum(cell["method"] == method for cell in quick) == few * 3 * others.QUICK_DIBS
+    par = [cell for cell in full if cell["method"] == "dibs-neural" and cell["weight_sd"] == 1.75]
+    assert {(cell["noise"], cell["prior"], cell["particle_weights"]) for cell in par} == {
+        (0.175, "scale-free", "equal")
+    }
     assert sum(cell.get("resample") == "half-rows" for cell in full) == 2 * 3 * others.FULL_GRAPHS
 
 
@@ -50,13 +57,33 @@ def test_the_page_says_how_far_the_paper_is(monkeypatch: pytest.MonkeyPatch) -> 
     distances, times = page.tables
     assert len(distances.rows) == 3 * len(others.METHODS)
     assert {row[3] for row in distances.rows if row[1] == "empty graph"} == {None}
-    assert len(times.rows) == 3 * (len(others.METHODS) - 1), "the empty graph takes no time"
+    assert len(times.rows) == 3 * (len(others.METHODS) - 2), "the empty graph takes no time, BGe is ours"
+    printed = {row[1]: row[3] for row in distances.rows if row[0] == 1.0 and "par" in row[1]}
+    assert list(printed.values()) == [15, 13, 12, 10.5, 10]  # the authors' file
+    assert "DiBS+, par = 2: at λ = 0 8.20 against 10.00, not within ±1" in near
     first = dict(zip(times.columns, times.rows[0], strict=True))
     assert first["paper / ours"] == pytest.approx(first["paper, s"])
     assert set(page.pictures) == {"shd", "seconds"}
     distance, seconds = ({box.label for panel in panels for box in panel.boxes} for panels in drawn)
     assert distance - seconds == {"empty graph"}
     assert "kPC-DC (paper)" in seconds
+
+
+def test_particles_are_moved_with_the_options_of_their_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    sampler = other_methods.sample
+    monkeypatch.setattr(
+        other_methods,
+        "sample",
+        lambda table, method, **options: (asked.append(options), sampler(table, method, **options))[1],
+    )
+    cell = {**other_methods.published_dibs(2.0, 2), "steps": 3, **others.table_parameters(1.0, 0)}
+    graphs, shares = other_methods.graphs_of(cell, simulate_cell(cell)[1], Run())
+    assert asked[0]["noise"] == 0.2
+    assert asked[0]["weight_sd"] == 2
+    assert asked[0]["prior"] == "scale-free"
+    assert asked[0]["particle_weights"] == "equal"
+    assert len(graphs) == len(shares)
 
 
 def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from dagora.posterior.dibs.networks import (
     Particles,
     StepPlan,
     embedding_objective,
+    joint_of,
     kernel,
     log_joint,
     take_step,
@@ -30,8 +31,12 @@ RNG = np.random.default_rng(1)
 CELLS = RNG.normal(size=(ROWS, NODES))
 FREE = ~np.eye(NODES, dtype=bool)
 TERMS = NeuralModel(
-    jnp.asarray(CELLS), jnp.asarray(FREE), jnp.zeros((3, 3), bool), *map(jnp.asarray, (0.3, 0.7, 0.5))
+    jnp.asarray(CELLS),
+    jnp.asarray(FREE),
+    jnp.zeros((3, 3), bool),
+    *map(jnp.asarray, (0.3, 0.7, 0.5, 1.6, 1.0)),
 )
+WEIGHT_SD = 1.6
 PACE = StepPlan(jnp.asarray(1.3), jnp.asarray(2.0), 0.01, 5.0, 500.0)
 
 
@@ -56,9 +61,17 @@ def plain_joint(graph: np.ndarray, weights: NetWeights) -> float:
             ]
             mean = sum(outer[j, h] * hidden[h] for h in range(HIDDEN)) + outer_bias[j]
             total += norm.logpdf(row[j], mean, np.sqrt(0.3))
-        total += norm.logpdf(inner_bias[j]).sum() + norm.logpdf(outer[j]).sum() + norm.logpdf(outer_bias[j])
-        total += sum(graph[i, j] * norm.logpdf(inner[j, h, i]) for i in range(NODES) for h in range(HIDDEN))
+        total += sum(weight_prior(each[j]).sum() for each in (inner_bias, outer, outer_bias))
+        total += sum(graph[i, j] * weight_prior(inner[j, h, i]) for i in range(NODES) for h in range(HIDDEN))
     return float(total)
+
+
+def weight_prior(weight: np.ndarray) -> np.ndarray:
+    return np.asarray(norm.logpdf(weight, scale=WEIGHT_SD))
+
+
+def plain_scale_free(graph: np.ndarray) -> float:
+    return sum(-3 * np.log(1 + sum(graph[i, j] for i in range(NODES))) for j in range(NODES))
 
 
 @pytest.mark.parametrize("soft", [False, True])
@@ -78,6 +91,7 @@ def test_what_is_climbed_by_its_definition() -> None:
     walks = [np.linalg.matrix_power(np.eye(3) + expit(logits + each) * FREE / 3, 3) for each in cycles]
     penalty = 2.0 * np.mean([np.trace(each) - 3 for each in walks])
     expected = -0.5 * (latents**2).sum() / 0.25 + logsumexp(values) - penalty
+    expected += plain_scale_free(expit(logits) * FREE)
     found = embedding_objective(
         jnp.asarray(latents), weights, jnp.asarray(noise), jnp.asarray(cycles), TERMS, PACE
     )
@@ -144,6 +158,36 @@ def test_a_bent_relation_is_found() -> None:
     assert found.score_name is None
     assert found.diagnostics.verdict == "particles"
     assert sum("nats" in line or "surer" in line for line in found.warnings) == 2
+
+
+def test_particles_count_by_their_density_or_alike() -> None:
+    """Six particles on independent columns: counts of graphs where they count alike."""
+    table = Table.from_numpy(CELLS, names=["a", "b", "c"])
+    options = {"draws": 6, "steps": 20, "weight_sd": 2.0, "prior": "scale-free", "seed": 3}
+    weighted, alike = (
+        dagora.sample(table, "dibs-neural", particle_weights=how, **options) for how in ("density", "equal")
+    )
+    shares = np.array([share for _, share in alike.graphs()])
+    counts = shares / shares.min()
+    assert counts == pytest.approx(counts.round())
+    assert {str(graph) for graph, _ in alike.graphs()} == {str(graph) for graph, _ in weighted.graphs()}
+    assert alike.draws.log_scores == pytest.approx(weighted.draws.log_scores)
+    assert weighted.draws.log_weights == pytest.approx(weighted.draws.log_scores)
+    assert any("count alike" in line for line in alike.warnings)
+    assert "standard deviation 2" in alike.draws.prior
+    assert "(1 + parents)" in alike.draws.prior
+
+
+def test_the_scale_free_prior_is_in_the_weight() -> None:
+    """Ln p(D, Θ, G) of two particles, by its definition."""
+    graphs = np.array([[[0, 1, 1], [0, 0, 1], [0, 0, 0]], np.zeros((3, 3))], dtype=bool)
+    weights = some_weights(2)
+    found = np.asarray(joint_of(jnp.asarray(graphs), weights, TERMS))
+    expected = [
+        plain_joint(graph.astype(float), one(weights, k)) + plain_scale_free(graph.astype(float))
+        for k, graph in enumerate(graphs)
+    ]
+    assert found == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from dagora.base.errors import QueryError
 from dagora.base.phrases import among
@@ -53,6 +52,8 @@ class Range:
         >>> Range(0.0).chances(np.array([0.0, 1.0, -1.0]), np.array([1.0, 0.0, 0.0])).tolist()
         [0.5, 1.0, 0.0]
         """
+        from scipy.special import ndtr
+
         sds = np.sqrt(np.maximum(variances, 0.0))
         safe = np.where(sds > 0, sds, 1.0)
         low, high = (self.low - means) / safe, (self.high - means) / safe

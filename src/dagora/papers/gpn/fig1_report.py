@@ -14,6 +14,7 @@ from dagora.papers.gpn.contest import (
     BGE,
     BRIDGE,
     GP,
+    LAPLACE,
     METHODS,
     PRIOR_NOTE,
     PRIORS,
@@ -23,7 +24,7 @@ from dagora.papers.gpn.contest import (
     WEIGHTED,
     paper_name,
 )
-from dagora.papers.gpn.published import PublishedSimulation, published_simulations
+from dagora.papers.gpn.published import CHOSEN, PublishedSimulation, published_simulations
 from dagora.papers.gpn.roc import mean_rates
 from dagora.papers.gpn.sampled import SAMPLERS
 from dagora.papers.gpn.simulation import LAMBDAS, SIMULATORS
@@ -34,6 +35,7 @@ from dagora.papers.tables import Entry, ResultTable
 NONLINEAR = 1.0
 OTHERS = ("kPC-DC", "kPC-HSIC", "DiBS+")  # methods of the paper that are not run here
 PAPER_GRAPHS = 100  # per line of figure 1
+DRAWS, LETTER_DRAWS = 4000, 101  # of the weighted runs, and of algorithm 1 with bridge sampling
 # Weights that are worth fewer draws, or chains further from mixed, are compared with nothing, and marked.
 FEWEST_DRAWS, LARGEST_RHAT, MARK = 100, 1.05, " †"
 # A line leaves out the graphs on which its chains did not mix, while they are no larger a share (by hand).
@@ -80,6 +82,9 @@ Search space: dual PC (α = 0.05), any one parent beyond it, enlarged while that
 code. Four chains of 1000 kept draws from dispersed starts; the authors' code kept 101 draws of one chain
 started at the best graph.
 
+Appendix A.5 counts scores: a chain needs those of every family in its search space, an estimate by sampling
+(weights, algorithm 1) only those of families that are in a graph drawn.
+
 CPU seconds are for one table on one core, search space, scoring and all chains included, compilation not,
 as if the run were alone (runs on a table share scores here; what a run found scored is added to its time).
 The paper's are of its own machine. R-hat is the largest over log score, edges and graphs; ESS is that of
@@ -109,7 +114,7 @@ def report(measured: Sequence[MeasuredCell]) -> Report:
     return Report(
         f"{item}: E-SHD and run time on simulated networks of {nodes} nodes, {graphs} a line "
         f"(the paper: {PAPER_GRAPHS})",
-        (summary(found, paper), claims(found, paper), table),
+        (summary(found, paper), claims(found, paper), table, families_table(found, nodes)),
         charts,
         (*NOTES, *control(measured, found, paper)),
     )
@@ -191,6 +196,33 @@ def claims(found: Found, paper: Paper) -> ResultTable:
     )  # fmt: skip
     title = "The claim of section 4.2: at λ = 1 the median E-SHD of GP is not above the lower quartile of BGe"
     return ResultTable("claim", title, columns, tuple(rows), 2)
+
+
+def families_table(found: Found, nodes: int) -> ResultTable:
+    """Appendix A.5: families that a chain needs, and those in its draws, which weights score again."""
+    rows: list[tuple[Entry, ...]] = []
+    for (simulator, decay, prior, method, sampler), runs in found.items():
+        chosen = CHOSEN[nodes]
+        alike = chosen[GP, sampler][decay] == chosen[LAPLACE, sampler][decay]  # else not the same chain
+        if method == (BRIDGE if prior == PUBLISHED else WEIGHTED) and (alike or prior != PUBLISHED):
+            chain = {
+                one["graph"]: one["families"]
+                for one in found.get((simulator, decay, prior, LAPLACE, sampler), [])
+            }
+            # Weighted draws count the families of the chain, and then those of its draws.
+            drawn = {
+                one["graph"]: one["families"] - chain[one["graph"]] for one in runs if one["graph"] in chain
+            }
+            if drawn:
+                of = [(count, chain[graph]) for graph, count in drawn.items()]
+                middle = [statistics.median(each) for each in zip(*of, strict=True)]
+                share = statistics.median(count / needed for count, needed in of)
+                draws = LETTER_DRAWS if method == BRIDGE else DRAWS
+                rows.append((simulator, decay, prior, sampler, draws, middle[1], middle[0], share, len(of)))
+    rows.sort(key=lambda row: (row[0], row[1], PRIORS.index(str(row[2])), row[3]))
+    columns = ("simulator", "λ", "prior", "sampler", "draws", "the chain", "in its draws", "share", "graphs")
+    title = "Appendix A.5: distinct families that a chain needs, and those in its draws (medians)"
+    return ResultTable("families", title, columns, tuple(rows), (0, 1, 0, 0, 0, 0, 0, 2, 0))
 
 
 def control(measured: Sequence[MeasuredCell], found: Found, paper: Paper) -> Iterator[str]:

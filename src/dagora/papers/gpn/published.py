@@ -9,7 +9,7 @@ prior needs no reference data.
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dagora.base.files import read_text
@@ -20,6 +20,8 @@ SIMULATIONS = {  # figures 1 and 2, and their counterparts with 15 nodes
     10: "published/gpn/sims_best_parameter_n10.csv",
     15: "published/gpn/sims_best_parameter_n15.csv",
 }
+
+BY_PARAMETER = "published/gpn/sims_summary_by_parameter_n10.csv"  # each parameter that they tried
 
 # Figure 1: number of nodes → score and sampler as the paper names them → λ → the factor per edge.
 CHOSEN: Mapping[int, Mapping[tuple[str, str], Mapping[float, float]]] = {
@@ -71,26 +73,45 @@ class OnProteins:
     seconds: float
 
 
-def published_simulations(nodes: int = 10) -> dict[tuple[float, str, str], PublishedSimulation]:
+Line = tuple[float, str, str]
+
+
+def published_simulations(nodes: int = 10) -> dict[Line, PublishedSimulation]:
     """Results by λ, score and sampler ("GP", "partition"); methods that have no sampler have an empty one."""
-    lines = read_lines(SIMULATIONS[nodes])
+    return read_simulations(read_lines(SIMULATIONS[nodes]))
+
+
+def published_dibs_lines() -> dict[Line, PublishedSimulation]:
+    """Results of DiBS+ with ten nodes by λ, score and each of their parameters ("par = 2")."""
+    lines = [line for line in read_lines(BY_PARAMETER) if line["method"] == "DiBS+"]
+    return {
+        (decay, name, f"par = {par:g}"): line
+        for par in {float(line["parameter"]) for line in lines}
+        for (decay, name, _), line in read_simulations(
+            [line for line in lines if float(line["parameter"]) == par]
+        ).items()
+    }
+
+
+def read_simulations(lines: Sequence[Mapping[str, str]]) -> dict[Line, PublishedSimulation]:
+    """Results by λ, score and sampler; classes may be those of another parameter."""
     classes = {parse_line(line): float(line["ESHD_median"]) for line in lines if line["graph"] == "cpdag"}
-    found = {}
-    for line in lines:
-        if line["graph"] == "dag":
-            found[parse_line(line)] = PublishedSimulation(
-                parameter=float(line["parameter"]),
-                shd=float(line["ESHD_median"]),
-                quartiles=(float(line["q25"]), float(line["q75"])),
-                class_shd=classes[parse_line(line)],
-                seconds=float(line["time_median"]),
-                rates=(float(line["TPR_mean"]), float(line["FPRp_mean"])),
-                true_edges=float(line["ESHD_mean"]) + float(line["eTP_mean"]) - float(line["eFP_mean"]),
-            )
-    return found
+    return {
+        parse_line(line): PublishedSimulation(
+            parameter=float(line["parameter"]),
+            shd=float(line["ESHD_median"]),
+            quartiles=(float(line["q25"]), float(line["q75"])),
+            class_shd=classes[parse_line(line)],
+            seconds=float(line["time_median"]),
+            rates=(float(line["TPR_mean"]), float(line["FPRp_mean"])),
+            true_edges=float(line["ESHD_mean"]) + float(line["eTP_mean"]) - float(line["eFP_mean"]),
+        )
+        for line in lines
+        if line["graph"] == "dag"
+    }
 
 
-def parse_line(line: Mapping[str, str]) -> tuple[float, str, str]:
+def parse_line(line: Mapping[str, str]) -> Line:
     """λ, score and sampler of a line."""
     score, _, sampler = line["method"].partition(", ")
     return float(line["lambda"]), score, sampler

@@ -1,7 +1,7 @@
 """The model of DiBS+ with neural networks: each variable is a network of its parents, plus normal noise.
 
 x_j = b₂ + w₂ · relu(W₁ (parents of j) + b₁) + noise, with a network of its own for every j; all weights have
-a standard normal prior, those of the first layer only where there is an edge (Lorch, Rothfuss, Schölkopf &
+a normal prior with mean 0, those of the first layer only where there is an edge (Lorch, Rothfuss, Schölkopf &
 Krause 2021, section 6.1, and the authors' package). A soft graph, with numbers between 0 and 1 for edges,
 weights the parents, so that there are gradients by edges too.
 """
@@ -32,12 +32,13 @@ class NetWeights(NamedTuple):
     outer_bias: Array
 
     @classmethod
-    def from_prior(cls, rng: np.random.Generator, particles: int, nodes: int, hidden: int) -> NetWeights:
+    def from_prior(
+        cls, rng: np.random.Generator, particles: int, nodes: int, hidden: int, sd: float = 1.0
+    ) -> NetWeights:
         """Weights from their prior."""
         shapes = ((nodes, hidden, nodes), (nodes, hidden), (nodes, hidden), (nodes,))
-        return cls(
-            *(jnp.asarray(rng.normal(size=(particles, *shape)).astype(np.float32)) for shape in shapes)
-        )
+        drawn = (rng.normal(0.0, sd, (particles, *shape)) for shape in shapes)
+        return cls(*(jnp.asarray(each.astype(np.float32)) for each in drawn))
 
 
 class Particles(NamedTuple):
@@ -50,7 +51,10 @@ class Particles(NamedTuple):
 
 
 class NeuralModel(NamedTuple):
-    """The constants of a run: rows, edges that are free or required, and the parameters of the model."""
+    """The constants of a run: rows, edges that are free or required, and the parameters of the model.
+
+    `scale_free` is 1 under the scale-free prior over graphs, else 0.
+    """
 
     rows: Array
     free: Array
@@ -58,6 +62,8 @@ class NeuralModel(NamedTuple):
     noise: Array
     edge_penalty: Array
     spread: Array
+    weight_sd: Array
+    scale_free: Array
 
 
 class StepPlan(NamedTuple):
@@ -75,7 +81,7 @@ def log_joint(graph: Array, weights: NetWeights, terms: NeuralModel) -> Array:
 
     >>> nobody = NetWeights(*(jnp.zeros(shape) for shape in ((2, 1, 2), (2, 1), (2, 1), (2,))))
     >>> rows, ones, none = jnp.ones((3, 2)), jnp.ones((2, 2), bool), jnp.zeros((2, 2), bool)
-    >>> terms = NeuralModel(rows, ones, none, jnp.asarray(1.0), jnp.asarray(0.0), jnp.asarray(1.0))
+    >>> terms = NeuralModel(rows, ones, none, *map(jnp.asarray, (1.0, 0.0, 1.0, 1.0, 0.0)))
     >>> round(float(log_joint(jnp.zeros((2, 2)), nobody, terms)), 3)  # 6 cells off by 1, and 6 weights of 0
     -14.027
     """
@@ -84,14 +90,23 @@ def log_joint(graph: Array, weights: NetWeights, terms: NeuralModel) -> Array:
     means = jnp.einsum("njh,jh->nj", jax.nn.relu(before), weights.outer) + weights.outer_bias
     misses = (terms.rows - means) ** 2 / terms.noise + jnp.log(terms.noise)
     likelihood = -0.5 * misses.sum() - HALF_LOG_TWO_PI * terms.rows.size
-    prior = (log_normal(weights.inner) * graph.T[:, None, :]).sum()
-    prior += sum(log_normal(each).sum() for each in weights[1:])
+    prior = (log_normal(weights.inner, terms.weight_sd) * graph.T[:, None, :]).sum()
+    prior += sum(log_normal(each, terms.weight_sd).sum() for each in weights[1:])
     return likelihood + prior - terms.edge_penalty * graph.sum()
 
 
-def log_normal(values: Array) -> Array:
-    """The logarithm of the standard normal density."""
-    return -0.5 * values**2 - HALF_LOG_TWO_PI
+def log_normal(values: Array, sd: Array) -> Array:
+    """The logarithm of the normal density with mean 0."""
+    return -0.5 * (values / sd) ** 2 - jnp.log(sd) - HALF_LOG_TWO_PI
+
+
+def log_scale_free(graph: Array) -> Array:
+    """The scale-free prior of the authors' package, p(G) ∝ Π_j (1 + parents of j)⁻³, soft graphs included.
+
+    >>> round(float(log_scale_free(jnp.array([[0.0, 1.0], [0.0, 0.0]]))), 4)  # 3 ln ½
+    -2.0794
+    """
+    return -3.0 * jnp.log1p(graph.sum(axis=0)).sum()
 
 
 def edge_logits(latents: Array, terms: NeuralModel, sharpness: Array | np.floating[Any]) -> Array:
@@ -105,12 +120,14 @@ def embedding_objective(
 ) -> Array:
     """A particle's objective as a function of its two embeddings: ln p(Z) + ln E[p(D, Θ | G)] − β E[h(G)].
 
-    Graphs are soft. `noise` and `cycles` are logistic noise, [graph, node, node], for the two expectations.
+    Under the scale-free prior p(Z) has that of the edges' probabilities as a factor. Graphs are soft. `noise`
+    and `cycles` are logistic noise, [graph, node, node], for the two expectations.
     """
     logits = edge_logits(latents, terms, pace.sharpness)
     values = jax.vmap(lambda graph: log_joint(graph, weights, terms))(jax.nn.sigmoid(logits + noise))
     cyclic = jax.vmap(cyclicity)(jax.nn.sigmoid(logits + cycles)).mean()
     prior = -0.5 * ((latents / terms.spread) ** 2).sum()
+    prior += terms.scale_free * log_scale_free(jax.nn.sigmoid(logits))  # of the probabilities, as in the code
     return prior + jax.nn.logsumexp(values) - pace.cycle_penalty * cyclic
 
 
@@ -192,4 +209,6 @@ def split_like(flat: Array, weights: NetWeights) -> NetWeights:
 @jax.jit
 def joint_of(graphs: Array, weights: NetWeights, terms: NeuralModel) -> Array:
     """Ln p(D, Θ, G), up to a constant, of each particle that became a graph."""
-    return jax.vmap(lambda graph, own: log_joint(graph, own, terms))(graphs.astype(terms.rows.dtype), weights)
+    return jax.vmap(
+        lambda graph, own: log_joint(graph, own, terms) + terms.scale_free * log_scale_free(graph)
+    )(graphs.astype(terms.rows.dtype), weights)

@@ -52,6 +52,10 @@ Graphs = NDArray[np.bool_]
 SHARPNESS, CYCLE_PENALTY, LATENT_WIDTH, WEIGHT_WIDTH = 0.05, 1.0, 5.0, 500.0
 # Arrays of the size of all hidden units that a step holds at a time, roughly.
 ARRAYS = 6
+UNIFORM, SCALE_FREE = "uniform", "scale-free"
+PRIORS = {UNIFORM: "all graphs alike", SCALE_FREE: "(1 + parents)⁻³ for each variable"}
+JOINT, ALIKE = "density", "equal"
+EQUAL = "the particles count alike, whatever their density: graphs that none became are left out"
 POINTS = (
     "a particle is weighted by the density of one set of weights of its networks, and not by all that fit: "
     "particles of the same graph may differ by many nats"
@@ -67,12 +71,16 @@ def neural_dibs(
     steps: int = 2000,
     hidden: int = 5,
     noise: float = 0.1,
+    weight_sd: float = 1.0,
+    prior: str = UNIFORM,
     edge_penalty: float = 0.0,
+    particle_weights: str = JOINT,
 ) -> Draws:
     """Move `draws` particles, `chains` times over, and weight the graphs they become.
 
     `hidden` is the number of units of each network, `noise` the variance of its noise, of columns that are
-    standardised, `edge_penalty` what an edge costs, in nats.
+    standardised, `weight_sd` the prior standard deviation of its weights, `edge_penalty` what an edge costs,
+    in nats. Particles that count alike make it DiBS, without the plus.
     """
     require_jax("the sampler dibs-neural")
     names = table.names
@@ -88,7 +96,7 @@ def neural_dibs(
     if run.knowledge.max_parents is not None:
         raise OptionError("the sampler dibs-neural knows no limit on parents: leave max_parents out")
     refuse_too_large(table.n_rows, len(names), hidden, draws)
-    terms = neural_model(table, run, noise, edge_penalty)
+    terms = neural_model(table, run, (noise, edge_penalty, weight_sd), prior)
     graphs, values = [np.zeros((0, len(names), len(names)), dtype=np.bool_)], [np.zeros(0)]
     taken = steps
     for chain in range(chains):
@@ -101,7 +109,11 @@ def neural_dibs(
             values.append(weight)
         if taken < steps:
             break
-    distinct, weights = merge_equal_graphs(np.concatenate(graphs), np.concatenate(values))
+    became, densities = np.concatenate(graphs), np.concatenate(values)
+    distinct, weights = merge_equal_graphs(became, densities)
+    log_scores = weights
+    if particle_weights == ALIKE:
+        _, weights = merge_equal_graphs(became, np.where(np.isfinite(densities), 0.0, densities))
     particles = sum(map(len, graphs))
     finished = taken == steps
     after = "" if finished else f" after {taken} of {steps} steps"
@@ -112,15 +124,15 @@ def neural_dibs(
     return Draws(
         names=names,
         parents=parent_rows(distinct)[None],
-        log_scores=weights[None],
+        log_scores=log_scores[None],
         log_weights=weights[None],
-        prior=f"all graphs alike{penalty}; normal weights of networks",
+        prior=f"{PRIORS[prior]}{penalty}; normal weights of networks, standard deviation {weight_sd:g}",
         space="every graph that the knowledge permits and a particle can become",
         status="finished" if finished else "time-limit",
         message=message if finished else f"{run.budget.reason}: {message}",
         stats={"particles": float(particles), "steps": float(taken)},
         particles=True,
-        warnings=(BIAS, POINTS),
+        warnings=(BIAS, POINTS) if particle_weights == JOINT else (EQUAL,),
     )
 
 
@@ -135,8 +147,8 @@ def refuse_too_large(rows: int, columns: int, hidden: int, draws: int) -> None:
         )
 
 
-def neural_model(table: Table, run: Run, noise: float, edge_penalty: float) -> NeuralModel:
-    """The model under which particles are scored."""
+def neural_model(table: Table, run: Run, of_networks: tuple[float, float, float], prior: str) -> NeuralModel:
+    """The model under which particles are scored, with its noise, price of an edge, and prior of weights."""
     import jax.numpy as jnp
 
     from dagora.posterior.dibs.networks import NeuralModel
@@ -144,7 +156,9 @@ def neural_model(table: Table, run: Run, noise: float, edge_penalty: float) -> N
     rows = standardised_rows(table)
     required = run.knowledge.required_matrix(table.names)
     free = ~(run.knowledge.forbidden_matrix(table.names) | required)
-    numbers = (np.float32(each) for each in (noise, edge_penalty, 1.0 / np.sqrt(len(table.names))))
+    noise, edge_penalty, weight_sd = of_networks
+    settings = (noise, edge_penalty, 1.0 / np.sqrt(len(table.names)), weight_sd, prior == SCALE_FREE)
+    numbers = (np.float32(each) for each in settings)
     return NeuralModel(
         jnp.asarray(rows), jnp.asarray(free), jnp.asarray(required), *map(jnp.asarray, numbers)
     )
@@ -188,7 +202,7 @@ class NeuralParticles:
         self._terms, self._run, self._rng = terms, run, rng
         latents = rng.normal(0.0, float(terms.spread), (2, particles, nodes, nodes))
         placed = jnp.asarray(latents.astype(np.float32))
-        weights = NetWeights.from_prior(rng, particles, nodes, hidden)
+        weights = NetWeights.from_prior(rng, particles, nodes, hidden, float(terms.weight_sd))
         unmoved = NetWeights(*(jnp.zeros_like(each) for each in weights))
         self._particles = Particles(placed, weights, jnp.zeros_like(placed), unmoved)
 

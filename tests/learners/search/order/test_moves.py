@@ -91,7 +91,7 @@ def test_relocating_keeps_the_standing_and_wakes_those_it_changes(problem):
     for _ in range(30):
         position, place = (int(p) for p in rng.integers(0, d, size=2))
         before, old = standing.order.tolist(), standing.choice.copy()
-        pool = empty_pool(d)
+        pool = empty_pool(sets)
         relocate(sets, standing, before[position], place, pool)
         fresh = stand(sets, np.array(moved(before, position, place)))
         for kept, made in zip(standing, fresh, strict=True):

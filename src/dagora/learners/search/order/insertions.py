@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.graph.bit_kernels import ONE, first_subset, flip_bit, has_bit, is_subset
-from dagora.kernels.decorators import borrowing, kernel
+from dagora.kernels.decorators import borrowing
 from dagora.kernels.rows import copy_row
 from dagora.learners.candidates.candidates import FlatCandidates
 
@@ -48,16 +48,17 @@ class Standing(NamedTuple):
 class Pool(NamedTuple):
     """Variables that may have gaining moves: the first `size[0]` of `members`, flagged in `waits`.
 
-    `tried[0]` counts the variables that were taken out of the pool to be tried.
+    `tried[0]` counts the variables that were taken out of the pool to be tried. `allowed` is working memory
+    for one bit row.
     """
 
     members: NDArray[np.int64]
     waits: NDArray[np.bool_]
     size: NDArray[np.int64]
     tried: NDArray[np.int64]
+    allowed: NDArray[np.uint64]
 
 
-@kernel
 def index_sets(flat: FlatCandidates) -> IndexedSets:
     """Find the first row of every child that holds each parent.
 
@@ -66,9 +67,30 @@ def index_sets(flat: FlatCandidates) -> IndexedSets:
     >>> index_sets(pair.flat).first  # row 0, the first of a, holds b; row 3 is behind the last of b
     array([[2, 0], [3, 3]])
     """
-    masks, scores, offsets = flat
+    d = len(flat.offsets) - 1
+    sets = IndexedSets(*flat, np.empty((d, d), dtype=np.int64))
+    fill_index(sets)
+    return sets
+
+
+def stand(sets: IndexedSets, order: NDArray[np.int64]) -> Standing:
+    """The standing of an order; the array `order` becomes part of it and changes with it."""
+    standing = lie(sets, order)
+    fill_standing(sets, standing)
+    return standing
+
+
+def lie(sets: IndexedSets, order: NDArray[np.int64]) -> Standing:
+    """Memory for the standing of an order, to be filled."""
+    where, choice = np.empty_like(order), np.empty_like(order)
+    return Standing(order, where, np.zeros((len(order) + 1, sets.masks.shape[1]), dtype=np.uint64), choice)
+
+
+@borrowing
+def fill_index(sets: IndexedSets) -> None:
+    """Find the first row of every child that holds each parent."""
+    masks, _, offsets, first = sets
     d = len(offsets) - 1
-    first = np.empty((d, d), dtype=np.int64)
     for x in range(d):
         for p in range(d):
             first[x, p] = offsets[x + 1]
@@ -84,22 +106,17 @@ def index_sets(flat: FlatCandidates) -> IndexedSets:
                         first[x, p] = row
                     left >>= np.uint64(1)
                     p += 1
-    return IndexedSets(masks, scores, offsets, first)
 
 
-@kernel
-def stand(sets: IndexedSets, order: NDArray[np.int64]) -> Standing:
-    """The standing of an order; the array `order` becomes part of it and changes with it."""
-    d = len(order)
-    prefixes = np.zeros((d + 1, sets.masks.shape[1]), dtype=np.uint64)
-    fill_prefixes(order, prefixes, 0, d - 1)
-    where = np.empty(d, dtype=np.int64)
-    choice = np.empty(d, dtype=np.int64)
-    for p in range(d):
+@borrowing
+def fill_standing(sets: IndexedSets, standing: Standing) -> None:
+    """Find what follows from the order of a standing."""
+    order, where, prefixes, choice = standing
+    fill_prefixes(order, prefixes, 0, len(order) - 1)
+    for p in range(len(order)):
         x = order[p]
         where[x] = p
         choice[x] = first_subset(sets.masks, sets.offsets[x], sets.offsets[x + 1], prefixes[p])
-    return Standing(order, where, prefixes, choice)
 
 
 @borrowing

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.graph.bit_kernels import has_bit
-from dagora.kernels.decorators import kernel
+from dagora.kernels.decorators import borrowing
 from dagora.kernels.random import random_below, random_unit
 from dagora.kernels.rows import copy_row
 from dagora.learners.candidates.candidates import FlatCandidates
@@ -22,9 +22,10 @@ from dagora.learners.search.order.insertions import (
     Standing,
     best_insertion,
     copy_standing,
-    index_sets,
+    fill_index,
+    fill_standing,
+    lie,
     relocate,
-    stand,
     wake,
     worth,
 )
@@ -38,14 +39,19 @@ def effort_of(trials: int = ENDLESS) -> NDArray[np.int64]:
     return np.array([trials, 0])
 
 
-@kernel
-def empty_pool(d: int) -> Pool:
+def empty_pool(sets: IndexedSets) -> Pool:
     """A pool without variables."""
-    waits, size = np.zeros(d, dtype=np.bool_), np.zeros(1, dtype=np.int64)
-    return Pool(np.empty(d, dtype=np.int64), waits, size, np.zeros(1, dtype=np.int64))
+    d, words = len(sets.first), sets.masks.shape[1]
+    return Pool(
+        np.empty(d, dtype=np.int64),
+        np.zeros(d, dtype=np.bool_),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+        np.empty(words, dtype=np.uint64),
+    )
 
 
-@kernel
+@borrowing
 def settle(
     sets: IndexedSets,
     standing: Standing,
@@ -58,7 +64,6 @@ def settle(
 
     Returns whether any variable moved. As soon as `stop[0]` is true, all variables stay where they are.
     """
-    allowed = np.empty(sets.masks.shape[1], dtype=np.uint64)
     moved = False
     while pool.size[0] > 0 and not stop[0]:
         turn = random_below(state, pool.size[0])
@@ -67,14 +72,14 @@ def settle(
         x = pool.members[turn]
         pool.members[turn] = pool.members[pool.size[0]]
         pool.waits[x] = False
-        gain, place = best_insertion(sets, standing, x, allowed)
+        gain, place = best_insertion(sets, standing, x, pool.allowed)
         if gain > tolerance:
             relocate(sets, standing, x, place, pool)
             moved = True
     return moved
 
 
-@kernel
+@borrowing
 def settle_all(
     sets: IndexedSets,
     standing: Standing,
@@ -113,7 +118,7 @@ def descend(
     return iterate(flat, order, order, 0.0, state, tolerance, 0, np.empty(1), effort_of(), stop)
 
 
-@kernel
+@borrowing
 def disturb(sets: IndexedSets, standing: Standing, pool: Pool, state: NDArray[np.uint64]) -> None:
     """Disturb an order: give variables parents they lack, or move a few variables or a block at random.
 
@@ -139,7 +144,7 @@ def disturb(sets: IndexedSets, standing: Standing, pool: Pool, state: NDArray[np
             relocate(sets, standing, order[random_below(state, d)], random_below(state, d), pool)
 
 
-@kernel
+@borrowing
 def grant_wish(sets: IndexedSets, standing: Standing, pool: Pool, state: NDArray[np.uint64]) -> None:
     """Give a random variable one of the rows that score more than its own but that the order does not permit.
 
@@ -167,7 +172,6 @@ def grant_wish(sets: IndexedSets, standing: Standing, pool: Pool, state: NDArray
         relocate(sets, standing, x, place, pool)
 
 
-@kernel
 def iterate(
     flat: FlatCandidates,
     order: NDArray[np.int64],
@@ -189,13 +193,37 @@ def iterate(
     the disturbances made. As soon as `stop[0]` is true, the search ends where it is. Without kicks it is one
     descent, as in `descend`: that is a kernel less to compile.
     """
-    sets = index_sets(flat)
-    standing = stand(sets, order)
-    pool = empty_pool(len(order))
+    # The kernel creates no arrays: to compile that takes as long as the search itself.
+    sets = IndexedSets(*flat, np.empty((len(order), len(order)), dtype=np.int64))
+    standing, trial = lie(sets, order), lie(sets, order.copy())
+    pool = empty_pool(sets)
+    return search(
+        sets, standing, trial, pool, best_order, best, state, tolerance, kicks, losses, effort, stop
+    )
+
+
+@borrowing
+def search(
+    sets: IndexedSets,
+    standing: Standing,
+    trial: Standing,
+    pool: Pool,
+    best_order: NDArray[np.int64],
+    best: float,
+    state: NDArray[np.uint64],
+    tolerance: float,
+    kicks: int,
+    losses: NDArray[np.float64],
+    effort: NDArray[np.int64],
+    stop: NDArray[np.bool_],
+) -> float:
+    """Search as `iterate` does, in memory that it gives."""
+    fill_index(sets)
+    fill_standing(sets, standing)
     if not kicks:
         settle_all(sets, standing, pool, state, tolerance, stop)
         return worth(sets, standing)
-    trial = stand(sets, order.copy())
+    copy_standing(standing, trial)
     current = worth(sets, standing)
     usual_loss = losses[0]
     for _ in range(kicks):
