@@ -216,7 +216,7 @@ def edges_of_contexts(run: Run, cast: Cast, lags: int) -> tuple[Matrix, Matrix]:
 
 @dataclass(frozen=True)
 class ContextFindings:
-    """What was found about contexts, in words."""
+    """The findings about contexts, in words."""
 
     found: FoundInTime
     cast: Cast
@@ -227,7 +227,7 @@ class ContextFindings:
         return [self.cast.system[at] for at in np.flatnonzero(self.found.links.within[dummy]).tolist()]
 
     def contexts_in_words(self) -> Iterator[str]:
-        """What was recognised, and which variables the dummies point at."""
+        """Say which columns were recognised, and which variables the dummies point at."""
         for kind, words in IN_WORDS.items():
             names = [
                 name for name, one in zip(self.cast.contexts, self.cast.kinds, strict=True) if one == kind
