@@ -121,6 +121,24 @@ def test_an_effect_in_time(run: Callable, plant: Path) -> None:
     assert found["curve"][0] == {"value": 0.0, "low": 0.0, "high": 0.0}
     assert found["curve"][1]["low"] < 0.7 < found["curve"][1]["high"]
     assert found["adjustment"][1] == ["y[t-1]"]
+    done = run(
+        "effect",
+        "whole.csv",
+        *TIME,
+        "--from",
+        "x",
+        "--to",
+        "y",
+        "--horizon",
+        "1",
+        "--option",
+        "draws=50",
+        "-m",
+        "exact",
+    )
+    assert done.code == 0, done.err
+    assert "note: averaged over 200 graphs, exact draws from their posterior (exact, bge)" in done.out
+    assert "P(effect) 1.00" in done.out
     asked = ["effect", "plant.csv", *TIME, "--from", "x", "--to", "y", "--graph", "graph.json"]
     assert run(*asked).code == 2, "missing values are refused"
     dropped = run(*asked, "--missing", "drop")  # and a dropped row is a gap
@@ -139,7 +157,9 @@ def test_an_effect_in_time(run: Callable, plant: Path) -> None:
         (["forecast", "graph.json", "plant.csv", *TIME, "-o", "f.txt"], "written as .csv or .json"),
         (["forecast", "graph.json", "plant.csv", *TIME, "--estimate", "smooth", "--picture", "a.svg"], "leave --do and --picture out"),
         (["effect", "plant.csv", "--from", "x", "--to", "y", "--horizon", "3"], "--horizon goes with --time"),
-        (["effect", "plant.csv", *TIME, "--from", "x", "--to", "y"], "by a graph in time (--graph)"),
+        (["effect", "plant.csv", *TIME, "--from", "x", "--to", "y"], "missing"),
+        (["effect", "plant.csv", *TIME, "--from", "x", "--to", "y", "--lags", "auto", "--missing", "drop"], "samplers take a number of --lags"),
+        (["effect", "plant.csv", *TIME, "--from", "x", "--from", "y", "--to", "y"], "one --from on one --to"),
         (["effect", "plant.csv", *TIME, "--from", "x", "--to", "y", "--graph", "graph.json", "--curve"], "--curve does not go with --time"),
         (["impute", "graph.json", "plant.csv", *TIME, "-o", "a.csv", "--draws", "2"], "do not go with --time"),
         (["impute", "graph.json", "plant.csv", "-o", "a.csv", "--most-probable"], "--most-probable goes with --time"),

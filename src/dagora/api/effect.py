@@ -120,6 +120,8 @@ def effect(
     ('adjustment', ('ill',), -0.1)
     """
     check_circumstances(seed, None, 1)
+    if "time" in options:
+        raise OptionError("effects over the steps of a series are told by effect_in_time")
     known = as_knowledge(knowledge, None).edges_only("an effect")
     asked = read_names(x)
     read, others = split_reading(options, (*known.mentioned, *asked, y, *(given or {})))

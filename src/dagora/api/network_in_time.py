@@ -25,6 +25,10 @@ from dagora.network.time.time_network import TimeNetwork
 TimeSource = TimeNetwork | Network | LaggedGraph | DAG | CPDAG | Result | str | Path
 
 
+NO_GRAPH_IN_TIME = (
+    "this is no graph in time: its nodes are x, x[t-1], …, the same for every variable, and its "
+    "edges lead to the present step; `dynotears` learns one, LaggedGraph makes one"
+)
 LINES = (
     "lines of the class were directed as in one of its graphs: forecasts hardly depend on which, but what is "
     "set may act otherwise in another"
@@ -47,10 +51,7 @@ def read_time_source(
     graph = content.graph if isinstance(content, Result) else content
     found = graph if isinstance(graph, LaggedGraph) else LaggedGraph.of_window(graph)
     if found is None:
-        raise GraphError(
-            "this is no graph in time: its nodes are x, x[t-1], …, the same for every variable, and its "
-            "edges lead to the present step; `dynotears` learns one, LaggedGraph makes one"
-        )
+        raise GraphError(NO_GRAPH_IN_TIME)
     if found.undirected and not any_of_class:
         raise GraphError(
             "the graph has lines without a direction: choose one of its graphs, such as `directed()` of its "

@@ -12,10 +12,10 @@ from dagora.cli import completing
 from dagora.cli.data_options import (
     INTERVENTIONS,
     Reading,
-    SiteTime,
+    TimeRequest,
     data_options,
     overview_first,
-    site_time_options,
+    time_options_with_choice,
 )
 from dagora.cli.effect_options import GIVEN, KNOWLEDGE, LEVELS
 from dagora.cli.help_pages import PagedCommand
@@ -42,6 +42,7 @@ Examples:
   dagora effect sensors.csv --all --method partition --option draws=500 -o effects.json
   dagora effect sensors.csv --all --graph class.json
   dagora effect plant.csv --time t --series s --from x1 --to x2 --graph plant.json --horizon 6
+  dagora effect plant.csv --time t --series s --from x1 --to x2 --lags 2
 """
 
 
@@ -94,7 +95,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
 @quiet_option("Show no progress and no warnings.")
 @INTERVENTIONS
-@site_time_options
+@time_options_with_choice
 @data_options
 def command(
     *,
@@ -116,7 +117,7 @@ def command(
     report: str | None,
     as_json: bool,
     interventions: str | None,
-    in_time: SiteTime,
+    in_time: TimeRequest,
     reading: Reading,
 ) -> None:
     """Tell from DATA what happens to one variable if another is set, with a 95 % interval.
@@ -125,7 +126,7 @@ def command(
     the effect open, the effects of all graphs of the class are told, and never one number. Without a graph,
     the effect is averaged over graphs, each as probable as the data make it. The effect is the total
     one, over all directed paths. Only a PAG allows for common causes that are not in the table. With --time,
-    it is told for the step of the change and the next ones, by a graph in time.
+    it is told for the step of the change and the next ones, by a graph in time or averaged over such graphs.
     """
     from dagora.api.all_effects import all_effects
     from dagora.api.effect import effect
@@ -146,20 +147,20 @@ def command(
     check_overwriting([output, report], [data, graph, knowledge])
     if in_time.timing is not None:
         refused = {
-            "--method": method, "--model": model, "--option": options, "--knowledge": knowledge,
-            "--given": given, "--curve": curve, "--all": all_pairs, "--interventions": interventions,
-            "--report": report,
+            "--model": model, "--given": given, "--curve": curve, "--all": all_pairs,
+            "--interventions": interventions, "--report": report,
         }  # fmt: skip
         given_too = next((name for name, value in refused.items() if value), None)
         if given_too is not None:
             raise OptionError(f"{given_too} does not go with --time: leave it out")
-        if graph is None or len(causes) != 1 or outcome is None:
-            raise OptionError(
-                "an effect in time is that of one --from on one --to by a graph in time (--graph)"
-            )
-        answer = effect_of_series(
-            reading, graph, data, in_time.timing, causes[0], outcome, horizon, read_levels(causes, levels)
-        )
+        if len(causes) != 1 or outcome is None:
+            raise OptionError("an effect in time is that of one --from on one --to")
+        further = in_time.settings(method_options(method, options))
+        further |= {"method": method, "seed": seed, "horizon": 6 if horizon is None else horizon}
+        further |= {"knowledge": knowledge} if knowledge is not None else {}
+        pairs = read_levels(causes, levels)
+        further |= {} if pairs is None else {"levels": pairs[causes[0]]}
+        answer = effect_of_series(reading, graph, data, in_time.timing, causes[0], outcome, further)
         if output is not None:
             write_whole(output, answer.to_json())
         echo(json_text(answer.to_dict()) if as_json else answer.to_text())
@@ -196,29 +197,25 @@ def command(
 
 def effect_of_series(
     reading: Reading,
-    graph: str,
+    graph: str | None,
     data: str,
     timing: Timing,
     cause: str,
     outcome: str,
-    horizon: int | None,
-    levels: dict[str, list[str]] | None,
+    settings: dict[str, Any],
 ) -> EffectInTime:
     """The effect of a change at one step on the next ones."""
-    from dagora.api.effect_in_time import effect_in_time
-    from dagora.cli.series_data import read_series
+    from dagora.api.effect_in_time import NUMBERS_FOR, effect_in_time
+    from dagora.cli.series_data import read_all_series, read_series
 
-    rows = read_series(reading, graph, data, timing)
+    rows = (
+        read_all_series(reading, data, timing, (cause, outcome), NUMBERS_FOR)
+        if graph is None
+        else read_series(reading, graph, data, timing)
+    )
     live_line().phase("effect")
     return effect_in_time(
-        rows,
-        cause,
-        outcome,
-        graph=graph,
-        horizon=6 if horizon is None else horizon,
-        time=timing.time,
-        series=timing.series,
-        levels=None if levels is None else levels[cause],
+        rows, cause, outcome, graph=graph, time=timing.time, series=timing.series, **settings
     )
 
 

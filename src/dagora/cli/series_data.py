@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from dagora.cli.data_options import Reading, show_warnings
+from dagora.cli.data_options import Reading, show_overview, show_warnings
 from dagora.cli.live_line import live_line
 
 if TYPE_CHECKING:
     from dagora.data.incomplete import AnyTable
     from dagora.data.series import Timing
+
+
+def read_all_series(
+    reading: Reading, data: str, timing: Timing, wanted: Iterable[str], numbers_for: str
+) -> AnyTable:
+    """The table of a command with all its columns, from which a graph in time is to be learned."""
+    from dagora.data.columns.reading_options import always
+    from dagora.data.made_tables import without_design
+
+    table = without_design(
+        reading.any_table(
+            data,
+            wanted=(*wanted, *timing.columns),
+            numbers=(timing.time,),
+            numbers_for=numbers_for,
+            why_not_model=always,
+            in_time=True,
+        )
+    )
+    if table.overview is not None and not live_line().silent:
+        show_overview(table.overview, data)
+    return table
 
 
 def read_series(

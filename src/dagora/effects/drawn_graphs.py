@@ -29,6 +29,8 @@ Array = NDArray[np.float64]
 
 MEMBERS = 10
 """Members of the class of each graph learned from a sample."""
+MEMBERS_OF_ONE = 200
+"""Members of a class that is looked at alone."""
 
 
 @dataclass(frozen=True)
@@ -123,12 +125,29 @@ def drawn_from_samples(
     )
 
 
+def drawn_from_class(class_: CPDAG, seed: int) -> DrawnGraphs:
+    """Members of a class that has open directions."""
+    rng = np.random.default_rng(seed)
+    found = np.array([[random_member(class_, rng)] for _ in range(MEMBERS_OF_ONE)])
+    packed = pack(found.reshape(-1, len(class_))).reshape(*found.shape[:3], -1)
+    return DrawnGraphs(
+        distinct_graphs(class_.nodes, packed),
+        np.full(found.shape[:2], 1 / MEMBERS_OF_ONE),
+        f"{MEMBERS_OF_ONE} graphs drawn from the class",
+        "the true graph is one of the class, and each is as likely as it was drawn",
+        class_,
+        1.0,
+    )
+
+
 def random_member(class_: CPDAG, rng: np.random.Generator) -> NDArray[np.bool_]:
     """A DAG of the class, [child, parent]."""
     order = rng.permutation(len(class_))
     found = consistent_extension(class_.to_numpy()[np.ix_(order, order)])
     if found is None:
-        raise OptionError("a class learned from a sample of the rows has no DAG: choose another method")
+        raise OptionError(
+            "no graph has all lines and arrows of a learned class, as tests disagree: choose another method"
+        )
     member = np.zeros_like(found)
     member[np.ix_(order, order)] = found
     return np.asarray(member.T)

@@ -139,7 +139,7 @@ def effect_in_time(
     graph: LaggedGraph, windows: IncompleteTable, x: str, y: str, horizon: int, change: float
 ) -> EffectInTime:
     """The effect of a change of x on y over so many steps, from windows of rows."""
-    check_question(graph, x, y, horizon)
+    check_question(graph.variables, x, y, horizon)
     columns, rows, notes = whole_windows(windows, graph.variables)
     found = fit_regressions(graph, columns)
     place = {name: k for k, name in enumerate(graph.variables)}
@@ -185,11 +185,11 @@ def whole_windows(
     return columns, whole.n_rows, notes
 
 
-def check_question(graph: LaggedGraph, x: str, y: str, horizon: int) -> None:
-    """Refuse variables that the graph does not have, and a horizon that is no number of steps."""
+def check_question(variables: Sequence[str], x: str, y: str, horizon: int) -> None:
+    """Refuse variables that are not there, and a horizon that is no number of steps."""
     for name in (x, y):
-        if name not in graph.variables:
-            raise OptionError(f"there is no variable '{name}' in the graph: {among(graph.variables)}")
+        if name not in variables:
+            raise OptionError(f"there is no variable '{name}': {among(variables)}")
     if isinstance(horizon, bool) or not isinstance(horizon, int) or not 0 <= horizon <= MOST_HORIZON:
         raise OptionError(option="horizon", value=horizon, must=f"be a whole number from 0 to {MOST_HORIZON}")
 
@@ -252,9 +252,11 @@ def regress_family(
 
 
 def responses(weights: Array, horizon: int) -> Array:
-    """[h, b, a]: the response of b to a change of a, h steps later."""
+    """[h, b, a]: the response of b to a change of a, h steps later; exactly 0 where no path leads."""
     lags, d = len(weights) - 1, weights.shape[1]
-    now = np.linalg.inv(np.eye(d) - weights[0])
+    now = along = np.eye(d)
+    while (along := weights[0] @ along).any():  # ends, as edges within a step form no cycle
+        now = now + along
     found = np.zeros((horizon + 1, d, d))
     found[0] = now
     for h in range(1, horizon + 1):

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import OptionError
-from dagora.base.phrases import amount
 from dagora.data.incomplete import IncompleteTable
 from dagora.effects.assumptions import LINEAR_PARENTS, TABLE_IS_WHOLE
 from dagora.effects.in_time import (
@@ -42,12 +41,13 @@ def average_effect_in_time(
     horizon: int,
     change: float,
     seed: int,
+    assumes: str,
 ) -> EffectInTime:
-    """The effect of a change of x on y averaged over graphs with these weights."""
+    """The effect of a change of x on y averaged over graphs with these weights; `assumes` is about them."""
     if not graphs:
         raise OptionError("there are no graphs to average over")
     variables = graphs[0][0].variables
-    check_question(graphs[0][0], x, y, horizon)
+    check_question(variables, x, y, horizon)
     columns, rows, notes = whole_windows(windows, variables)
     families: dict[RegressionFamily, tuple[Array, Array]] = {}
     place = {name: k for k, name in enumerate(variables)}
@@ -71,8 +71,8 @@ def average_effect_in_time(
         ((),) * (horizon + 1),
         rows,
         change,
-        (TABLE_IS_WHOLE, LINEAR_PARENTS, SAME_AT_ALL_STEPS),
-        (*notes, f"averaged over {amount(len(graphs), 'graph')}, each as probable as its share"),
+        (TABLE_IS_WHOLE, assumes, LINEAR_PARENTS, SAME_AT_ALL_STEPS),
+        tuple(notes),
         tuple((weights @ acts).tolist()),
     )
 
