@@ -70,7 +70,7 @@ class CausesInTime:
         both_ways = yes & yes.T
         wrong = (yes & (self.no | no | both_ways)) | (no & (self.yes | yes))
         np.fill_diagonal(wrong, val=True)
-        self.conflicts = int(wrong.sum()) - len(wrong)
+        self.conflicts += int(wrong.sum()) - len(wrong)
         self.yes |= yes & ~wrong
         self.no |= no & ~wrong
 
