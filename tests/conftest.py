@@ -92,6 +92,7 @@ FULL = {
     "posterior/resample/test_helpers.py": "samples in other processes",
     "api/test_opened_network.py": "kernels that nothing else needs",
     "learners/optimise/mlp": "networks compiled by JAX",
+    "learners/optimise/path/test_wide_moves.py": "kernels for hundreds of columns alone",
     "learners/search/exact/test_dag_cover.py": "kernels that nothing else needs",
     "learners/search/greedy/test_moment_climber.py": "kernels for hundreds of columns alone",
     "learners/search/order/wide": "kernels for hundreds of columns alone",

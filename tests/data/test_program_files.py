@@ -213,6 +213,10 @@ def test_labels_are_levels_in_the_order_of_values(coded, ending):
     assert levels["income"] == ("-1", "900", "1200", "3400")
     assert levels["plain"] == ("1", "2")
     assert levels["sex"] == (("female", "male") if ending == "sav" else ("f", "m"))
+    assert not any(variable.ordered for variable in table.schema), "labels have an order for display alone"
+    with pytest.warns(dagora.DagoraWarning):
+        rank = dagora.read_table(file, ordinal="rank").schema[0]
+    assert (rank.levels, rank.ordered) == (("low", "middle", "high"), True)
     assert [levels["rank"][code] for code in table.columns[0][:4]] == ["high", "low", "middle", "low"]
     numbers = dagora.read_table(file, continuous=["rank"], na="income:-1", missing="drop")
     assert set(numbers.values(0)) == {1, 2}
@@ -345,6 +349,24 @@ def frame_of_r(*columns):
     xdr.put(2 | 1 << 10).symbol("class").texts("data.frame")
     xdr.put(2 | 1 << 10).symbol("row.names").put(13, 2, -(2**31), -4)
     return xdr.end().content
+
+
+def factor(*classes):
+    def put(xdr):
+        xdr.put(13 | 1 << 9 | 1 << 8, 4, 1, 3, 2, 1)
+        xdr.put(2 | 1 << 10).symbol("levels").texts("small", "middle", "large")
+        xdr.put(2 | 1 << 10).symbol("class").texts(*classes).end()
+
+    return put
+
+
+def test_a_factor_of_r_has_an_order_where_r_says_so(tmp_path):
+    (tmp_path / "t.rds").write_bytes(frame_of_r(factor("factor"), factor("ordered", "factor")))
+    table = dagora.read_table(tmp_path / "t.rds")
+    sizes = ("small", "middle", "large")
+    assert [(each.levels, each.ordered) for each in table.schema] == [(sizes, False), (sizes, True)]
+    declared = dagora.read_table(tmp_path / "t.rds", ordinal="a").schema[0]
+    assert (declared.levels, declared.ordered) == (sizes, True)
 
 
 def compact(xdr):  # 1:4, as R keeps it

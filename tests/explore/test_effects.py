@@ -116,7 +116,7 @@ def test_one_at_a_time(client: Client, number: int) -> None:
     assert isinstance(answer, Future)
     assert client.post(f"/api/results/{number}/effect", asked()).status == 409
     assert client.post("/api/learn", {"method": "tabu"}).status == 409
-    session._answers.give_up("enough")
+    session._answers.give_up({"error": "enough"})
     assert answer.result() == {"error": "enough"}
 
 

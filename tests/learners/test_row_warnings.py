@@ -7,7 +7,14 @@ import dagora
 from dagora.base.budget import Budget
 from dagora.learners import row_warnings as module
 from dagora.learners.influential_rows import MOST_WORK, takes_long
-from dagora.learners.row_warnings import LATE_ROWS, LATE_SHARE, NOT_LOOKED
+from dagora.learners.row_warnings import (
+    LATE_ROWS,
+    LATE_SHARE,
+    MOST_ROWS,
+    NOT_LOOKED,
+    curved_pairs,
+    rising_pairs,
+)
 
 R = np.random.default_rng(0)
 
@@ -46,7 +53,7 @@ def test_what_takes_long_is_left_out_with_a_word_where_time_is_up(monkeypatch: p
 
 
 def test_where_time_is_up_few_rows_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[int | None] = []
+    looked: list[int] = []
     for name in ("curved_pairs", "rising_pairs"):
         monkeypatch.setattr(module, name, lambda _table, _graph, rows: looked.append(rows) or [])
     budget, stop = interrupted()
@@ -54,7 +61,7 @@ def test_where_time_is_up_few_rows_are_looked_at(monkeypatch: pytest.MonkeyPatch
     assert looked == [LATE_ROWS, LATE_ROWS]
     looked.clear()
     dagora.learn(outlier_table(), "hill-climb")
-    assert looked == [None, None]
+    assert looked == [MOST_ROWS, MOST_ROWS]
 
 
 def test_thousands_of_families_of_few_rows_are_much_work() -> None:
@@ -66,3 +73,78 @@ def test_thousands_of_families_of_few_rows_are_much_work() -> None:
     assert takes_long(table, dag, MOST_WORK * LATE_SHARE)
     assert takes_long(table, dag, MOST_WORK)
     assert not takes_long(table, dagora.DAG(names, dag.edges[:20]), MOST_WORK * LATE_SHARE)
+
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.mark.full
+def test_a_parabola_is_named():
+    x = RNG.normal(size=400)
+    rows = {"x": x, "y": x**2 + 0.3 * RNG.normal(size=400), "z": RNG.normal(size=400)}
+    result = dagora.learn(rows, "hill-climb")
+    assert result.graph.edges == ()
+    assert sum("y depends on the square of x" in line for line in result.warnings) == 1
+    assert not any("square" in line for line in dagora.learn(rows, "hill-climb", score="gp").warnings)
+
+
+def test_lines_outliers_tails_and_noise_are_not_named():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=300)
+        table = dagora.Table.from_numpy(
+            np.column_stack(
+                [x, x + rng.normal(size=300), rng.standard_cauchy(300), rng.exponential(size=300) ** 3]
+            ),
+            names=list("abcd"),
+        )
+        assert curved_pairs(table, dagora.DAG("abcd")) == []
+
+
+def test_many_pairs_share_a_line():
+    x = RNG.normal(size=300)
+    columns = np.column_stack([x, *(x**2 + 0.1 * RNG.normal(size=300) for _ in range(5))])
+    table = dagora.Table.from_numpy(columns, names=[f"v{i}" for i in range(6)])
+    (line,) = curved_pairs(table, dagora.DAG([f"v{i}" for i in range(6)]))
+    assert "more such pairs" in line
+    assert line.count("depends on") == 3
+
+
+def items(rng, rows=150, weight=1.2):
+    """Two items of a trait and one of its own, from 1 to 7."""
+    trait = weight * rng.normal(size=rows)
+
+    def item(of):
+        return np.clip(np.round(4 + of + 1.6 * rng.normal(size=rows)), 1, 7).astype(int)
+
+    return {"item1": item(trait), "item2": item(trait), "z": item(0.0)}
+
+
+def lines(result):
+    return [line for line in result.warnings if "rise together" in line or "against each other" in line]
+
+
+def test_items_without_an_edge_that_a_correlation_shows_are_told():
+    told = [
+        lines(dagora.learn(items(np.random.default_rng(seed), weight=1.4), discrete=["all"]))
+        for seed in range(5)
+    ]
+    assert sum(map(bool, told)) >= 3
+    line = next(one[0] for one in told if one)
+    assert line.startswith("'item1' and 'item2' rise together (correlation 0.")
+    assert 'declare both continuous (continuous=["item1"], …)' in line
+
+
+def test_noise_words_and_adjacent_items_are_not():
+    for seed in range(10):
+        noise = {name: np.random.default_rng([seed, k]).integers(1, 8, 200) for k, name in enumerate("abcd")}
+        assert not lines(dagora.learn(noise, "hill-climb", discrete=["all"]))
+    table = dagora.Table.from_numpy(np.column_stack([[1, 2, 3, 4, 5] * 20] * 2), ["a", "b"], discrete=["all"])
+    assert rising_pairs(table, dagora.DAG("ab", [("a", "b")])) == []
+    assert rising_pairs(table, dagora.DAG("ab")) != []
+
+
+def test_items_that_go_against_each_other_are_told():
+    codes = np.array([1, 2, 3, 4, 5] * 20)
+    table = dagora.Table.from_numpy(np.column_stack([codes, 6 - codes]), ["a", "b"], discrete=["all"])
+    assert rising_pairs(table, dagora.DAG("ab"))[0].startswith("'a' and 'b' go against each other")

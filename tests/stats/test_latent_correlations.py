@@ -110,6 +110,40 @@ def test_rows_are_worth_what_the_spread_of_the_estimate_says(rho):
     assert np.median(rows) < 200
 
 
+def test_rows_are_worth_what_the_spread_of_partial_correlations_says():
+    """The same of partial correlations given all others, in a chain of four."""
+    schema = Schema(Variable(name, Kind.DISCRETE, tuple("123")) for name in "abcd")
+    found, rows = [], []
+    for seed in range(60):
+        a, b, c, d = np.random.default_rng(seed).normal(size=(4, 400))
+        chain = (a, 0.6 * a + 0.8 * b, 0.36 * a + 0.48 * b + 0.8 * c, d)
+        codes = tuple(np.digitize(each, [-0.4, 0.9]).astype(np.uint16) for each in chain)
+        latent = behind(Table(schema, codes))
+        inverse = np.linalg.inv(latent.matrix)
+        upper = np.triu_indices(4, 1)
+        scale = np.sqrt(np.outer(np.diag(inverse), np.diag(inverse)))
+        found.append((-inverse / scale)[upper])
+        rows.append(latent.rows)
+    worth = (1 - np.mean(found, axis=0) ** 2) ** 2 / np.var(found, axis=0)
+    assert np.median(worth) == pytest.approx(np.median(rows), rel=0.25)
+
+
+def test_levels_that_never_change_are_related_to_nothing():
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 3, size=200).astype(np.uint16)
+    levels = [Variable(name, Kind.DISCRETE, tuple("123"), ordered=True) for name in "abc"]
+    columns = (codes, np.zeros(200, dtype=np.uint16), codes)
+    for more, numbers in (((), ()), ((Variable("x", Kind.CONTINUOUS),), (rng.normal(size=200),))):
+        table = Table(Schema([*levels, *more]), (*columns, *numbers))
+        found = behind(table)
+        assert found.constant == {1}
+        assert (found.matrix[1, [0, 2]] == 0).all()
+        for method in ("tabu", "pc"):
+            assert {frozenset(edge) for edge in dagora.learn(table, method).cpdag.undirected} == {
+                frozenset("ac")
+            }
+
+
 def likert(rows, seed):
     """Five items of four levels, cut from a linear-Gaussian network, and a number that is not normal."""
     truth = dagora.random_dag("er", 6, 1.0, seed)

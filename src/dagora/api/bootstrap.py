@@ -179,7 +179,17 @@ def bootstrap(
         method=searching.entry.name,
         status="finished" if len(found) == samples else "time-limit" if graphs else "failed",
         message="; ".join(
-            filter(None, (words, chosen_lags, prepared.penalty.message, *source.lost_cells, source.rows_set))
+            filter(
+                None,
+                (
+                    words,
+                    chosen_lags,
+                    prepared.order,
+                    prepared.penalty.message,
+                    *source.lost_cells,
+                    source.rows_set,
+                ),
+            )
         ),
         score_name=None if searching.score is None else searching.score.name,
         seconds=clock.elapsed,

@@ -187,6 +187,7 @@ def learn(
                     started_in_words(searching.start),
                     source.windows_made,
                     "" if prepared.chosen_lags is None else prepared.chosen_lags.message,
+                    prepared.order,
                     prepared.penalty.message,
                     *capabilities.messages(),
                     *source.lost_cells,

@@ -76,6 +76,7 @@ TABLE: dict[str, Test] = {
     "text_cells": lambda value: isinstance(value, bool),
     "words_nulled": lambda value: isinstance(value, bool),
     "notes": is_texts,
+    "nominal": is_texts,
 }
 QUESTIONS = {
     "describe": FileQuestion("arrow_parser", "answer_description", SIZES, rows_follow=False),

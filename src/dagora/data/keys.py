@@ -56,7 +56,7 @@ def split_file(file: Path, key: str, reading: ReadingOptions) -> tuple[Table, li
         raise DataError(f"{file}: the key {col(key)} cannot be left out")
     with naming(file):
         raw = read_raw(file, reading)
-        reading = replace(reading, separated_by=raw.separator)
+        reading = raw.reading(reading)
         names, columns = raw.names, raw.columns
         if key not in names:
             raise DataError(f"there is no {col(key)} for the key: the columns are {', '.join(names)}")

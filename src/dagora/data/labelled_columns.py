@@ -61,6 +61,7 @@ class LabelReader:
             numbers |= {name for name in names if name not in declared}
         self._numbers, self._na = numbers, reading.na
         self._partly: dict[str, dict[str, str]] = {}
+        self.nominal: list[str] = []
 
     def read(self, name: str, column: pa.ChunkedArray, labels: Labels) -> pa.ChunkedArray:
         """A column by its labels; as it is, where a value has none."""
@@ -68,6 +69,7 @@ class LabelReader:
             return column
         levels = with_labels(column, labels)
         if levels is not None:
+            self.nominal.append(name)
             return levels
         if found := labels_that_occur(column, labels):
             self._partly[name] = found

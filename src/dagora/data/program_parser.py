@@ -35,7 +35,12 @@ def read_program_file(file: Path, ending: str, reading: ReadingOptions) -> RawTa
         raise damaged_file("its parser names other columns than it hands out")
     reading.check_width(len(columns))
     return RawTable(
-        said["names"], columns, said["text_cells"], said["words_nulled"], notes=tuple(said["notes"])
+        said["names"],
+        columns,
+        said["text_cells"],
+        said["words_nulled"],
+        notes=tuple(said["notes"]),
+        nominal=tuple(said["nominal"]),
     )
 
 
@@ -93,5 +98,6 @@ def answer_table(question: Question) -> Answer:
         "text_cells": raw.text_cells,
         "words_nulled": raw.words_nulled,
         "notes": raw.notes,
+        "nominal": raw.nominal,
     }
     return about, (table.schema, iter(table.to_batches()))

@@ -45,9 +45,14 @@ def read_r_file(file: Path, reading: ReadingOptions) -> RawTable:
     kept = kept_positions(names, reading)
     labelled = LabelReader(names, reading)
     columns = []
+    nominal = []
     for name, column in ((names[place], frame.value[place]) for place in kept):
         columns.append(labelled.read(name, column_of(name, column), labels_of(column)))
-    return RawTable([names[place] for place in kept], columns, notes=labelled.notes)
+        if column.inherits("factor") and not column.inherits("ordered"):
+            nominal.append(name)
+    return RawTable(
+        [names[place] for place in kept], columns, notes=labelled.notes, nominal=(*nominal, *labelled.nominal)
+    )
 
 
 def open_r_file(file: Path) -> BinaryIO:

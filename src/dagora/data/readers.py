@@ -104,7 +104,7 @@ def read_any(file: Path, reading: ReadingOptions) -> ReadTable:
     """Read a table that may have missing values or weights and groups of rows, as the options say."""
     with naming(file):
         raw = read_raw(file, reading)
-        reading = replace(reading, separated_by=raw.separator)
+        reading = raw.reading(reading)
         typed, overview = type_columns(
             raw.names, raw.columns, reading, text_cells=raw.text_cells, words_nulled=raw.words_nulled
         )
@@ -122,7 +122,7 @@ def look_at_file(file: Path, reading: ReadingOptions) -> Overview:
     """Say how a file is understood, without refusing missing values."""
     with naming(file):
         raw = read_raw(file, reading)
-        reading = replace(reading, separated_by=raw.separator)
+        reading = raw.reading(reading)
         overview = look_at(
             raw.names, raw.columns, reading, text_cells=raw.text_cells, words_nulled=raw.words_nulled
         )

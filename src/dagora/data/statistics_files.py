@@ -57,7 +57,9 @@ def read_statistics_file(file: Path, ending: str, reading: ReadingOptions) -> Ra
         column = read_cells(cells.pop(own), about.readstat_variable_types[own])
         column = read_dates(column, ending, str(about.original_variable_types[own]).lower())
         columns.append(labelled.read(names[place], column, about.variable_value_labels.get(own, {})))
-    return RawTable([names[place] for place in kept], columns, notes=labelled.notes)
+    return RawTable(
+        [names[place] for place in kept], columns, notes=labelled.notes, nominal=tuple(labelled.nominal)
+    )
 
 
 def check_size(file: Path, ending: str, about: Any) -> None:  # noqa: ANN401 (pyreadstat's own)

@@ -25,7 +25,7 @@ from dagora.explore.choosing import Fit, first_discrete
 from dagora.explore.effect_question import EffectQuestion
 from dagora.explore.open_table import Data
 from dagora.explore.results import KeptResult
-from dagora.explore.worker_process import Cleaner, Estimates, RowAnswers, WorkerProcess
+from dagora.explore.worker_process import Cleaner, NewestAnswer, WorkerProcess
 
 MOST_POINTS = 2000  # of the trace that is shown while a method runs
 MOST_RESULTS = 100  # that a session keeps in memory
@@ -118,8 +118,8 @@ class Session:
         self._uploads = 0
         self._numbers = 0
         self._worker: WorkerProcess | None = None
-        self._estimates = Estimates()
-        self._answers = RowAnswers()
+        self._estimates = NewestAnswer[str]()  # of the time; empty where one is wanted no more
+        self._answers = NewestAnswer[dict[str, Any]]()  # from the rows: what is shown, or an `error`
 
     # Data
 
@@ -238,7 +238,7 @@ class Session:
                 raise OptionError(f"{MOST_RESULTS} results are kept at most: remove some")
             self.warm_up()
             assert self._worker is not None
-            self._estimates.give_up()
+            self._estimates.give_up("")
             self._numbers += 1
             self.run = LearningRun(self._numbers, asked, data)
             self._worker.tell(
@@ -255,9 +255,10 @@ class Session:
         """About how long a run would take, in words; empty where something else is asked for meanwhile."""
         data = self.require_data()
         with self._lock:
+            self._estimates.give_up("")
             number, answer = self._estimates.ask()
             if self.running or self.closed:
-                self._estimates.give_up()
+                self._estimates.give_up("")
             else:
                 self.warm_up()
                 assert self._worker is not None
@@ -281,7 +282,7 @@ class Session:
                 raise BusyError("a method is running: wait for it, or stop it")
             if self._answers.busy:
                 raise BusyError(COMPUTING)
-            self._estimates.give_up()
+            self._estimates.give_up("")
             self.warm_up()
             assert self._worker is not None
             place, answer = self._answers.ask()
@@ -297,7 +298,7 @@ class Session:
                 self._worker.kill()
                 self._worker = None  # another one is started when it is needed
                 self._give_up_reports()
-            self._answers.give_up(reason)
+            self._answers.give_up({"error": reason})
 
     def stop(self, *, at_once: bool = False) -> None:
         """End the run: the best graph so far is its result, or, `at_once`, there is none."""
@@ -310,7 +311,7 @@ class Session:
                 self._worker.kill()
                 self._worker = None  # another one is started when it is needed
                 self._give_up_reports()
-                self._estimates.give_up()
+                self._estimates.give_up("")
             else:
                 self._worker.tell(do="stop", run=self.run.number)
 
@@ -324,8 +325,10 @@ class Session:
                 return
             if kind == "ended":
                 self._give_up_reports()
-                self._estimates.give_up()
-                self._answers.give_up("the process that computes has ended: perhaps it lacked memory")
+                self._estimates.give_up("")
+                self._answers.give_up(
+                    {"error": "the process that computes has ended: perhaps it lacked memory"}
+                )
             if kind in {"answer", "no-answer"}:
                 told = message["shown"] if kind == "answer" else {"error": self._own_words(message["line"])}
                 self._answers.take(message["run"], told)
@@ -393,8 +396,8 @@ class Session:
     def close(self) -> None:
         """End the process that learns, and remove everything that was written."""
         self.closed = True
-        self._estimates.give_up()
-        self._answers.give_up("the server ends")
+        self._estimates.give_up("")
+        self._answers.give_up({"error": "the server ends"})
         if self._worker is not None:
             self._worker.close()
         self._cleaner.close()

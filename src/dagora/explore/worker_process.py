@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 # The process imports from where the server does, and never from the folder in which it was called.
 SCRIPT = """
@@ -32,6 +32,7 @@ for _ in range(50):
 """
 CLEANING_PATIENCE = 10.0  # seconds
 
+T = TypeVar("T")
 Hearer = Callable[["WorkerProcess", dict[str, Any]], None]
 
 
@@ -95,81 +96,46 @@ class WorkerProcess:
         self._hear(self, {"kind": "ended"})
 
 
-class Estimates:
-    """Estimates of the time: numbers for questions, and the answer to the newest one.
+class NewestAnswer(Generic[T]):
+    """Numbers for questions, and where the answer to the newest one will be.
 
-    >>> wanted = Estimates()
-    >>> (first, answer), (second, other) = wanted.ask(), wanted.ask()
+    >>> wanted = NewestAnswer[str]()
+    >>> first, answer = wanted.ask()
+    >>> wanted.busy, wanted.give_up("something else is done now"), wanted.busy
+    (True, None, False)
+    >>> second, other = wanted.ask()
     >>> wanted.take(first, "late"), wanted.take(second, "about 2 to 10 seconds")
     (None, None)
     >>> answer.result(), other.result()
-    ('', 'about 2 to 10 seconds')
+    ('something else is done now', 'about 2 to 10 seconds')
     """
 
     def __init__(self) -> None:
         self._number = 0
-        self._waiting: Future[str] | None = None
-
-    def ask(self) -> tuple[int, Future[str]]:
-        """The number of a new question, and where its answer will be: empty where it is wanted no more."""
-        self.give_up()
-        self._number += 1
-        self._waiting = Future()
-        return self._number, self._waiting
-
-    def take(self, number: int, words: str) -> None:
-        """Pass an answer on."""
-        if number == self._number:
-            self._say(words)
-
-    def give_up(self) -> None:
-        """There will be no answer: something else is done now."""
-        self._say("")
-
-    def _say(self, words: str) -> None:
-        waiting, self._waiting = self._waiting, None
-        # A page that was closed waits no more.
-        if waiting is not None and waiting.set_running_or_notify_cancel():
-            waiting.set_result(words)
-
-
-class RowAnswers:
-    """The one question to the rows that is being computed: its number, and where the answer will be.
-
-    >>> answers = RowAnswers()
-    >>> number, answer = answers.ask()
-    >>> answers.busy, answers.take(number, {"error": "no"}), answers.busy, answer.result()
-    (True, None, False, {'error': 'no'})
-    """
-
-    def __init__(self) -> None:
-        self._number = 0
-        self._waiting: Future[dict[str, Any]] | None = None
+        self._waiting: Future[T] | None = None
 
     @property
     def busy(self) -> bool:
-        """True if one is being computed."""
+        """True if an answer is waited for."""
         return self._waiting is not None
 
-    def ask(self) -> tuple[int, Future[dict[str, Any]]]:
-        """The number of a new question, and where its answer will be: what is shown, or an `error`."""
+    def ask(self) -> tuple[int, Future[T]]:
+        """The number of a new question, and where its answer will be; the one before was given up."""
         self._number += 1
         self._waiting = Future()
         return self._number, self._waiting
 
-    def take(self, number: int, content: dict[str, Any]) -> None:
+    def take(self, number: int, answer: T) -> None:
         """Pass an answer on."""
         if number == self._number:
-            self._say(content)
+            self.give_up(answer)
 
-    def give_up(self, reason: str) -> None:
-        """There will be no answer, if one is waited for."""
-        self._say({"error": reason})
-
-    def _say(self, content: dict[str, Any]) -> None:
+    def give_up(self, answer: T) -> None:
+        """Say this if an answer is waited for; there will be no other."""
         waiting, self._waiting = self._waiting, None
+        # A page that was closed waits no more.
         if waiting is not None and waiting.set_running_or_notify_cancel():
-            waiting.set_result(content)
+            waiting.set_result(answer)
 
 
 class Cleaner:

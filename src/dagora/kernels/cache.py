@@ -140,7 +140,7 @@ class KernelCacheLocator(caching._CacheLocator):  # type: ignore[misc]  # noqa: 
     """The cache folder and the stamp of a kernel of this package, for numba."""
 
     def __init__(self, file: Path, line: int, folder: Path) -> None:
-        self._file = file
+        self._py_file = file
         self._line = line
         self._folder = folder
 
@@ -158,7 +158,7 @@ class KernelCacheLocator(caching._CacheLocator):  # type: ignore[misc]  # noqa: 
 
     def get_source_stamp(self) -> str:
         """Return the stamp that a cached kernel must have to be used."""
-        return source_stamp(self._file)
+        return source_stamp(self._py_file)
 
     def get_disambiguator(self) -> str:
         """Return the line, which distinguishes functions of one name in one file."""

@@ -17,6 +17,7 @@ from dagora.learners.registry import methods_with
 from dagora.learners.source import Source
 from dagora.scores.registry import Score, default_score, default_score_of, score_named
 from dagora.stats.capabilities import capabilities_of
+from dagora.stats.declared_order import declared_order
 
 TESTS_OF_LEVELS = frozenset({"x2", "g2", "g2-seen"})
 
@@ -34,14 +35,27 @@ def check_circumstances(seed: int, time_limit: float | None, jobs: int) -> float
 
 
 def choose_score(method: Method, name: str | None, source: Source) -> Score | None:
-    """Find the score of a run: the named one, else the default for the columns; None where none is used."""
+    """Find the score of a run: the named one, else the default for the columns; None where none is used.
+
+    Where levels have a declared order, and all columns allow it, the default is the score that uses it.
+    """
     if source.scored is not None and name is not None:
         raise OptionError(f"a .jkl file brings its own scores: leave {option('score')} out")
     if name is not None:
         return named_score(method, name)
     if method.own_objective or source.scored is not None:
         return None
+    if declared_order(source.statistics).usable and source.windows is None:
+        return score_named("bic-latent")
     return default_score(source.statistics.schema)
+
+
+def order_said(source: Source) -> str:
+    """A sentence on a declared order of levels, where the default score uses it or could have; else empty."""
+    if source.windows is not None:
+        return ""
+    plain = default_score(source.statistics.schema).name
+    return declared_order(source.statistics).said("bic-latent", option("score", plain))
 
 
 def reason_against_model(

@@ -18,6 +18,7 @@ from dagora.graph.lagged_graph import window_names
 from dagora.learners.checks import (
     choose_score,
     numbers_for,
+    order_said,
     orders_numbers,
     reason_against_model,
     refuse_interventions,
@@ -45,6 +46,7 @@ class PreparedRequest:
     em_rounds: int
     penalty: ChosenPenalty
     chosen_lags: ChosenLags | None = None
+    order: str = ""  # a sentence on a declared order of levels, where no score was asked for
 
     @property
     def lags(self) -> int | None:
@@ -160,7 +162,8 @@ def prepare(
         penalty = chosen.penalty(source.statistics, of_score["penalty"])
         of_score["penalty"] = penalty.factor
     searching = Searching(entry, chosen, of_method, of_score)
-    return PreparedRequest(searching, source, known, em_rounds, penalty, chosen_lags)
+    order = order_said(source) if score is None and chosen is not None else ""
+    return PreparedRequest(searching, source, known, em_rounds, penalty, chosen_lags, order)
 
 
 def plain(value: object) -> object:

@@ -43,16 +43,16 @@ class GaussianBIC(MomentScore):
 
     def __init__(self, statistics: Statistics, *, penalty: float = 1.0) -> None:
         super().__init__(statistics, "bic-gaussian")
-        self.dependent = dependent_columns(self._moments, self._schema.names, self.rounding)
+        self.dependent = dependent_columns(self._moments, self.schema.names, self.rounding)
         self._factor: RowsFactor | None = None
         if self.dependent:
-            if isinstance(statistics, TableStatistics) and len(self._schema) <= WIDE:
+            if isinstance(statistics, TableStatistics) and len(self.schema) <= WIDE:
                 factor = RowsFactor.of(statistics.rows(), self._moments)
                 self._factor = factor if factor.tells else None
             self._moments = with_noise(self._moments)
         self._penalty = penalty
         self._price = penalty * np.log(max(1, self._moments.n)) / 2
-        m, columns = self._moments.n, len(self._schema)
+        m, columns = self._moments.n, len(self.schema)
         sizes = self._likelihood_of(np.ones(columns)) - self.price(np.arange(columns))
         sizes[np.arange(columns) + 1 >= m] = -np.inf
         self._form = one_group(self._moments.scatter, np.zeros(columns), sizes, 0.0, np.full(columns, -m / 2))
@@ -69,7 +69,7 @@ class GaussianBIC(MomentScore):
             dependent = dependence_warnings(self.dependent, "bge")
         else:
             dependent = near_dependence_warnings(self.dependent)
-        return [*dependent, *noise_warnings(self._schema, self._moments.n, self._penalty)]
+        return [*dependent, *noise_warnings(self.schema, self._moments.n, self._penalty)]
 
     def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
         if self._factor is None:
@@ -100,7 +100,7 @@ class GaussianBIC(MomentScore):
         No subset of them fits better. The bound is infinite where there are too few rows for so many parents.
         With many columns, where a regression for each takes long, all other columns count as permitted.
         """
-        d = len(self._schema)
+        d = len(self.schema)
         bounds = np.full(d, np.inf)
         finite = np.flatnonzero(allowed.sum(axis=0) + 1 < self._moments.n)
         if d > WIDE and len(finite):

@@ -17,7 +17,7 @@ class LatentBIC(GaussianBIC):
     def __init__(self, statistics: Statistics, *, penalty: float = 1.0) -> None:
         found = LatentCorrelations(statistics, "the score bic-latent")
         super().__init__(GivenMoments(found.schema.names, found.matrix, found.rows), penalty=penalty)
-        self._schema, self._worth, self._moved = statistics.schema, (found.n_rows, found.rows), found.moved
+        self.schema, self._worth, self._moved = statistics.schema, (found.n_rows, found.rows), found.moved
 
     @property
     def capabilities(self) -> ScoreCapabilities:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError
 from dagora.base.events import Watch, ignore_progress
 from dagora.base.wording import option
-from dagora.data.schema import Kind, Schema
+from dagora.data.schema import Kind
 from dagora.kernels.threads import PIECES_A_THREAD, Threads
 from dagora.scores.known_sums import KnownSums
 from dagora.scores.lattice import keys_of, largest_size, unique_families, unique_sets
@@ -73,22 +73,18 @@ class DiscreteScore:
 
     def __init__(self, statistics: Statistics, terms: Terms, penalty: float | None = None) -> None:
         self._statistics = statistics
+        self.schema = statistics.schema
         self._terms = terms
         self._penalty = penalty
-        self._cardinalities = statistics.schema.cardinalities.astype(np.float64)
+        self._cardinalities = self.schema.cardinalities.astype(np.float64)
         self._known = KnownSums()
         # Over sites, many questions go into one message instead.
         can = capabilities_of(statistics)
         self._counts_rows, self._knows = can.in_memory, can.knows
 
     @property
-    def schema(self) -> Schema:
-        """The variables that are scored."""
-        return self._statistics.schema
-
-    @property
     def n_rows(self) -> int:
-        """Number of rows behind the score."""
+        """Number of rows behind the score; over sites, asked for only where it is needed."""
         return self._statistics.n_rows
 
     @property

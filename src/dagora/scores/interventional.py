@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
 from dagora.base.events import Watch, ignore_progress
-from dagora.data.schema import Schema
 from dagora.graph.knowledge import Knowledge
 from dagora.scores.local_score import Family, LocalScore, PivotForm, ScoreCapabilities, ScoreStorage
 from dagora.scores.pivot_form import join_groups
@@ -34,6 +33,7 @@ class InterventionalScore:
         self, statistics: InterventionalStatistics, factory: Factory, options: Mapping[str, object]
     ) -> None:
         self._statistics = statistics
+        self.schema, self.n_rows = statistics.schema, statistics.n_rows
         self._parts: list[LocalScore] = []
         self._part_of = np.empty(len(statistics.schema), dtype=np.int64)
         known: dict[int, int] = {}
@@ -58,16 +58,6 @@ class InterventionalScore:
             raise error.with_text(
                 f"in the {rows.n_rows} rows where '{name}' was not set: {error.text}"
             ) from None
-
-    @property
-    def schema(self) -> Schema:
-        """The variables that are scored."""
-        return self._statistics.schema
-
-    @property
-    def n_rows(self) -> int:
-        """Number of all rows."""
-        return self._statistics.n_rows
 
     @property
     def capabilities(self) -> ScoreCapabilities:

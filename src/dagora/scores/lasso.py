@@ -55,7 +55,7 @@ class LassoScore(MomentScore):
         spreads = np.sqrt(np.diag(self._covariance))
         if spreads.max(initial=0.0) <= APART * spreads.min(initial=np.inf):
             return []
-        wide, narrow = (self._schema.names[int(k)] for k in (spreads.argmax(), spreads.argmin()))
+        wide, narrow = (self.schema.names[int(k)] for k in (spreads.argmax(), spreads.argmin()))
         warning = (
             f"the score lasso depends on the units of the columns, and '{wide}' spreads "
             f"{spreads.max() / spreads.min():.3g} times as far as '{narrow}': other units would suggest "

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.events import Watch, ignore_progress
-from dagora.data.schema import Schema
 from dagora.scores.gaussian import FlatFamilies, in_blocks
 from dagora.scores.local_score import Family, ScoreCapabilities
 from dagora.scores.usable_moments import gaussian_moments
@@ -22,13 +21,8 @@ class MomentScore(ABC):
 
     def __init__(self, statistics: Statistics, name: str) -> None:
         self._moments = gaussian_moments(statistics, f"the score {name}")
-        self._schema = statistics.schema
+        self.schema = statistics.schema
         self._jobs = capabilities_of(statistics).jobs
-
-    @property
-    def schema(self) -> Schema:
-        """The variables that are scored."""
-        return self._schema
 
     @property
     def n_rows(self) -> int:

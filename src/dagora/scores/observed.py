@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.events import Watch, ignore_progress
-from dagora.data.schema import Schema
 from dagora.scores.discrete import MOST_CONFIGURATIONS, require_discrete
 from dagora.scores.lattice import unique_families, unique_sets
 from dagora.scores.local_score import Family, ScoreCapabilities
@@ -38,21 +37,12 @@ class ObservedBIC:
 
     def __init__(self, statistics: IncompleteStatistics, *, penalty: float = 1.0) -> None:
         self._statistics = statistics
+        self.schema, self.n_rows = statistics.schema, statistics.n_rows
         self._penalty = penalty
-        self._cardinalities = statistics.schema.cardinalities.astype(np.float64)
-        self._price = penalty * np.log(max(1, statistics.n_rows)) / 2
+        self._cardinalities = self.schema.cardinalities.astype(np.float64)
+        self._price = penalty * np.log(max(1, self.n_rows)) / 2
         self._known: dict[tuple[int, ...], float] = {(): 0.0}
         self._too_large = False
-
-    @property
-    def schema(self) -> Schema:
-        """The variables that are scored."""
-        return self._statistics.schema
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows behind the score."""
-        return self._statistics.n_rows
 
     @property
     def capabilities(self) -> ScoreCapabilities:

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, RowsUnavailableError
-from dagora.base.wording import col
 from dagora.data.columns.overview import Overview
 from dagora.data.designed import DesignedTable
 from dagora.data.schema import Kind, Schema
@@ -35,6 +34,7 @@ from dagora.stats.statistics import (
     Moments,
     Statistics,
     flatten,
+    refuse_continuous,
     running_sum,
 )
 from dagora.stats.table import cell_bounds
@@ -123,7 +123,7 @@ class DesignStatistics:
         columns, offsets = flatten(column_sets)
         if len(offsets) == 1:
             return CellCounts(np.empty(0), offsets)
-        self._require_discrete(columns)
+        refuse_continuous(self.schema, self._cardinalities, columns)
         bounds = cell_bounds(self._cardinalities, self.designed.n_rows, columns, offsets)
         codes = self._codes  # made once, before the threads ask for it
 
@@ -147,7 +147,7 @@ class DesignStatistics:
     def contingency(self, columns: Sequence[int]) -> Contingency:
         """Sums of weights in the occupied cells of one set, in lexicographic order."""
         chosen = np.array(columns, dtype=np.int64)
-        self._require_discrete(chosen)
+        refuse_continuous(self.schema, self._cardinalities, chosen)
         labels, occupied = np.zeros(self.designed.n_rows, dtype=np.int32), 1
         for column in columns:
             split = np.empty_like(labels)
@@ -158,12 +158,6 @@ class DesignStatistics:
         example[labels] = np.arange(len(labels))
         cells = self._codes[chosen][:, example].T.astype(np.int64)
         return Contingency(cells, np.bincount(labels, self.weights, occupied))
-
-    def _require_discrete(self, columns: NDArray[np.int64]) -> None:
-        continuous = np.flatnonzero(self._cardinalities[columns] == 0)
-        if len(continuous):
-            name = self.schema[int(columns[continuous[0]])].name
-            raise DataError(f"{col(name)} is continuous, so it cannot be counted: discretise it first")
 
     def moments(self) -> Moments:
         """Moments of the continuous columns, with weights."""

@@ -9,7 +9,7 @@ correlations of any variables together: eigenvalues below a floor are then raise
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,9 +34,6 @@ FLOOR = 1e-3
 """Least eigenvalue of the matrix."""
 
 LEAST, TINY = 1e-300, 1e-12
-BOUND = LARGEST - 2e-3
-"""Beyond it, one column as good as determines the other: the estimate is as precise as of numbers."""
-
 FEWEST = 4
 """Rows that a table is worth at least."""
 
@@ -44,11 +41,11 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(32)
 
 
 class LatentCorrelations:
-    """Correlations of the normal variables behind all columns, and how precisely each pair tells its own.
+    """Correlations of the normal variables behind all columns.
 
-    `matrix` has the correlations, `rows` is the harmonic mean over pairs of the rows of numbers that would be
-    as precise, `moved` the largest change that a floor on eigenvalues made. Levels need the counts of pairs,
-    numbers the rows.
+    `matrix` has them, `rows` are the rows of numbers that would tell as much, `moved` is the largest change
+    that a floor on eigenvalues made, `constant` are levels that never change. Levels need the counts of
+    pairs, numbers the rows.
     """
 
     def __init__(self, statistics: Statistics, owner: str) -> None:
@@ -63,17 +60,17 @@ class LatentCorrelations:
             pair: table_of(joint, [self.schema[k] for k in pair])
             for pair, joint in zip(counted, contingencies(statistics, counted), strict=True)
         }
-        refuse_constants(self, owner)
+        self.constant = constant_levels(self, owner)
         self.found = np.eye(d)
-        worth = []
         for i, j in pairs:
-            self.found[i, j] = self.found[j, i] = rho = self._estimate(i, j)
-            worth.append(1 / self.n_rows if abs(rho) > BOUND else max(1 / self.n_rows, self._variance(i, j)))
+            self.found[i, j] = self.found[j, i] = self._estimate(i, j)
         self.matrix, self.moved = with_floor(self.found)
-        self.rows = max(FEWEST, round(len(worth) / sum(worth))) if worth else self.n_rows
+        self.rows = max(FEWEST, round(self._worth())) if pairs else self.n_rows
 
     def _estimate(self, i: int, j: int) -> float:
-        """The correlation of a pair."""
+        """The correlation of a pair; levels that never change have none."""
+        if self.constant & {i, j}:
+            return 0.0
         if (i, j) in self.counts:
             return polychoric(self.counts[i, j])
         if self.discrete[i] or self.discrete[j]:
@@ -82,14 +79,33 @@ class LatentCorrelations:
         found = np.corrcoef(self.columns[i], self.columns[j])[0, 1]
         return float(np.clip(found, -LARGEST, LARGEST))
 
-    def _variance(self, i: int, j: int) -> float:
-        """The variance of a correlation, in units of that of numbers with the same correlation."""
-        influence, rho = self.influence(i, j), self.found[i, j]
-        if (i, j) in self.counts:
-            square = float((self.counts[i, j] * influence**2).sum()) / self.n_rows
-        else:
-            square = float(np.mean(influence**2))
-        return float(square / (1 - rho**2) ** 2 / self.n_rows)
+    def _worth(self) -> float:
+        """Rows of numbers that tell as much of partial correlations given all others: the median over pairs.
+
+        Levels are taken as their normal variable with a noise, whose variance their margin gives. For
+        variables with the residual correlation −p and, with the noise, residual variances a and b and
+        covariance c, an estimate of p then has the variance below: (1 − p²)² / rows where there is no noise.
+        """
+        inverse = np.linalg.inv(self.matrix)
+        residual = inverse / np.sqrt(np.diag(inverse))[:, None]
+        noise = np.array([noise_of(shares) for shares in self._shares()])
+        i, j = np.triu_indices(len(noise), 1)
+        p = -inverse[i, j] / np.sqrt(inverse[i, i] * inverse[j, j])
+        spread = residual @ (self.matrix + np.diag(noise)) @ residual.T
+        a, b, c = spread[i, i], spread[j, j], spread[i, j]
+        variance = a * b + c**2 + p**2 / 2 * (a**2 + b**2 + 2 * c**2) + 2 * p * c * (a + b)
+        return float(self.n_rows * np.median((1 - p**2) ** 2 / variance))
+
+    def _shares(self) -> Iterator[Floats]:
+        """The shares of the levels of each column; none of numbers."""
+        for k, discrete in enumerate(self.discrete):
+            if discrete and self.columns:
+                yield np.bincount(self.columns[k].astype(np.int64)) / self.n_rows
+            elif discrete:
+                pair = (k, k + 1) if (k, k + 1) in self.counts else (k - 1, k)
+                yield self.counts[pair].sum(1 - pair.index(k)) / self.n_rows
+            else:
+                yield np.empty(0)
 
     def influence(self, i: int, j: int) -> Floats:
         """The part of a row in the estimate, times the rows: by the two levels, or of each row with a number.
@@ -97,6 +113,8 @@ class LatentCorrelations:
         The squares' mean over rows, divided by their number, is the variance of the correlation.
         """
         rho = float(self.found[i, j])
+        if self.constant & {i, j}:
+            return np.zeros(self.counts[i, j].shape if (i, j) in self.counts else self.n_rows)
         if (i, j) in self.counts:
             return polychoric_influence(self.counts[i, j], rho)
         if self.discrete[i] or self.discrete[j]:
@@ -152,15 +170,17 @@ def table_of(joint: Contingency, variables: Sequence[Variable]) -> Floats:
     return counts
 
 
-def refuse_constants(found: LatentCorrelations, owner: str) -> None:
-    """Refuse columns that never change."""
+def constant_levels(found: LatentCorrelations, owner: str) -> set[int]:
+    """The columns of levels that never change; numbers that never change are refused."""
     constant = {k for k, column in enumerate(found.columns) if not (column != column[0]).any()}
     for pair, counts in found.counts.items():
         constant |= {k for axis, k in enumerate(pair) if np.count_nonzero(counts.sum(1 - axis)) < 2}
     for k in sorted(constant):
-        raise DataError(
-            f"{col(found.schema[k].name)} is constant, and {owner} is not defined on it: leave it out"
-        )
+        if not found.discrete[k]:
+            raise DataError(
+                f"{col(found.schema[k].name)} is constant, and {owner} is not defined on it: leave it out"
+            )
+    return constant
 
 
 def is_ordered(variable: Variable) -> bool:
@@ -294,6 +314,21 @@ def polyserial_influence(numbers: Floats, codes: NDArray[np.int64], rho: float) 
 def standardised(values: Floats) -> Floats:
     """Values of mean 0 and variance 1."""
     return np.asarray((values - values.mean()) / values.std())
+
+
+def noise_of(shares: Floats) -> float:
+    """The variance of the noise with which a level tells a standard normal variable; 0 for numbers.
+
+    The levels explain the variance E[E[z | level]²] of it, which two equal halves do by 2 / π.
+
+    >>> round(1 / (1 + noise_of(np.array([0.5, 0.5]))), 4), round(2 / np.pi, 4)
+    (0.6366, 0.6366)
+    """
+    shares = shares[shares > 0]
+    if len(shares) < 2:
+        return 0.0
+    height = np.exp(-(thresholds(shares) ** 2) / 2) / np.sqrt(2 * np.pi)
+    return float(1 / (np.diff(height) ** 2 / shares).sum() - 1)
 
 
 def thresholds(shares: NDArray[np.generic]) -> Floats:

@@ -55,12 +55,7 @@ class NameOrder:
         self._behind = statistics
         schema = statistics.schema
         self._places = np.array([schema.index(name) for name in sorted(schema.names)], dtype=np.int64)
-        self._schema = Schema(schema[int(place)] for place in self._places)
-
-    @property
-    def schema(self) -> Schema:
-        """The variables, by name."""
-        return self._schema
+        self.schema = Schema(schema[int(place)] for place in self._places)
 
     @property
     def n_rows(self) -> int:
@@ -123,4 +118,4 @@ class NameOrder:
 
     def rows(self) -> Table:
         """Return the rows, where they may be shown."""
-        return self._behind.rows().select(self._schema.names)
+        return self._behind.rows().select(self.schema.names)

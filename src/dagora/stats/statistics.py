@@ -14,6 +14,8 @@ from typing import Any, Protocol, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError
+from dagora.base.wording import col
 from dagora.data.schema import Schema
 from dagora.data.table import Table
 
@@ -142,6 +144,14 @@ class Statistics(Protocol):
 
     def rows(self) -> Table:
         """Return the rows themselves; raises `RowsUnavailableError` where they may not be shown."""
+
+
+def refuse_continuous(schema: Schema, cardinalities: NDArray[np.int64], columns: NDArray[np.int64]) -> None:
+    """Refuse to count columns without levels, which have a cardinality of 0."""
+    continuous = np.flatnonzero(cardinalities[columns] == 0)
+    if len(continuous):
+        name = schema[int(columns[continuous[0]])].name
+        raise DataError(f"{col(name)} is continuous, so it cannot be counted: discretise it first")
 
 
 def flatten(column_sets: ColumnSets) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -11,10 +11,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import DataError
-from dagora.base.wording import col
 from dagora.data.columns.overview import Overview
-from dagora.data.schema import Kind, Schema
+from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.stats.basis import BasisMoments, table_basis_moments
 from dagora.stats.blocks.in_memory import count_in_blocks, in_asked_order
@@ -34,7 +32,15 @@ from dagora.stats.rare_levels import (
     rare_levels,
 )
 from dagora.stats.row_labels import extend_labels, rows_by_label
-from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
+from dagora.stats.statistics import (
+    CellCounts,
+    ColumnSets,
+    Contingency,
+    Moments,
+    flatten,
+    refuse_continuous,
+    running_sum,
+)
 
 # Occupied counts of sets, one after the other, and how many each has.
 Counts = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -73,6 +79,7 @@ class TableStatistics:
 
     def __init__(self, table: Table, jobs: int = 1) -> None:
         self._table = table
+        self.schema, self.n_rows = table.schema, table.n_rows
         self._jobs = jobs
         self._from_work: int | None = None
         self._cardinalities = table.schema.cardinalities
@@ -80,16 +87,6 @@ class TableStatistics:
     def in_order(self, names: Sequence[str]) -> TableStatistics:
         """The same statistics with the columns in another order."""
         return TableStatistics(self._table.select(names), self._jobs)
-
-    @property
-    def schema(self) -> Schema:
-        """The table's variables."""
-        return self._table.schema
-
-    @property
-    def n_rows(self) -> int:
-        """The table's number of rows."""
-        return self._table.n_rows
 
     @property
     def jobs(self) -> int:
@@ -152,7 +149,7 @@ class TableStatistics:
         columns, offsets = flatten(column_sets)
         if len(offsets) == 1:  # no set: then no kernel need be compiled for it
             return CellCounts(np.empty(0, dtype=np.int64), offsets)
-        self._require_discrete(columns)
+        refuse_continuous(self.schema, self._cardinalities, columns)
         if self.n_rows >= BLOCKS_FROM:
             values, sizes = count_in_blocks(self._coded, columns, offsets, self._jobs)
             return CellCounts(values, running_sum(sizes))
@@ -229,12 +226,6 @@ class TableStatistics:
             parts = list(pool.map(count, cuts[:-1], cuts[1:]))
         return np.concatenate([values for values, _ in parts]), np.concatenate([sizes for _, sizes in parts])
 
-    def _require_discrete(self, columns: NDArray[np.int64]) -> None:
-        continuous = np.flatnonzero(self._cardinalities[columns] == 0)
-        if len(continuous):
-            name = self.schema[int(columns[continuous[0]])].name
-            raise DataError(f"{col(name)} is continuous, so it cannot be counted: discretise it first")
-
     def _count(self, columns: NDArray[np.int64], offsets: NDArray[np.int64], most: int) -> Counts:
         out = np.empty(most, dtype=np.int64)
         sizes = np.empty(len(offsets) - 1, dtype=np.int64)
@@ -256,7 +247,7 @@ class TableStatistics:
 
     def _labels(self, columns: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The occupied cell of every row, numbered in lexicographic order, and the counts of the cells."""
-        self._require_discrete(np.array(columns, dtype=np.int64))
+        refuse_continuous(self.schema, self._cardinalities, np.array(columns, dtype=np.int64))
         labels = np.zeros(self.n_rows, dtype=np.int32)
         counts = np.array([self.n_rows])
         for column in columns:

@@ -10,11 +10,12 @@ from scipy.stats import norm
 import dagora
 from dagora.base.errors import DataError
 from dagora.data.table import Table
-from dagora.learners.independence.permutation_moments import sums_of_matrix, upper_tail
+from dagora.learners.independence.permutation_moments import upper_tail
 from dagora.learners.independence.residuals import MOST_ROWS, ResidualTest
 from dagora.learners.independence.row_kernels import KERNELS
 from dagora.learners.independence.smooth import SmoothRegression, bending_kernel, spline_functions
 from dagora.stats.table import TableStatistics
+from tests.learners.independence.test_permutation_moments import sums_of_matrix
 
 FIRST, SECOND = np.array([0]), np.array([1])
 NOTHING = np.empty((1, 0), dtype=np.int64)

@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 
 from dagora.learners.optimise.path.column_problem import solve_column, workspace_for
-from dagora.learners.optimise.path.order_moves import OrderSolution, solve_order
+from dagora.learners.optimise.path.order_moves import OrderSolution, solve_some
 from dagora.learners.optimise.path.smooth_path import PathProgram
 from tests.learners.optimise.optimise_oracles import plain_lasso, random_covariance
 
@@ -142,7 +142,7 @@ def state_of(program, order, start=None, problem=None):
     state = OrderSolution(
         np.array(order, dtype=np.int64), columns, np.empty((d, d)), np.empty(d), np.empty(d)
     )
-    solve_order(problem or program.column_problem, state)
+    solve_some(problem or program.column_problem, state, state.order, workspace_for(d))
     return state
 
 

@@ -54,6 +54,7 @@ FIRST_LOOK = 1000  # cells that usually tell that a column of numbers has many v
 FEWEST_VALUES = 20  # a column with at most as many cells is not judged to identify rows
 EMPTY, DATES, CONSTANT = "every cell is missing", "dates or times", "a constant number"
 TOO_MANY = f"more than {MAX_LEVELS}"
+IN_ORDER = "categories in order"
 UNIT = "says which rows belong together"
 PLACES = "codes of places"
 CODES = "codes of a classification"
@@ -230,7 +231,7 @@ def nature(kind: pa.DataType) -> str:
     if pa.types.is_boolean(kind):
         return "true or false"
     if pa.types.is_dictionary(kind):
-        return "categories in order" if kind.ordered else "categories"
+        return IN_ORDER if kind.ordered else "categories"
     return "text"
 
 

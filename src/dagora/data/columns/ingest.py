@@ -49,6 +49,7 @@ from dagora.data.columns.ordinal import (
     rank_warning,
     ranked_columns,
     scale_warning,
+    without_order,
 )
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, summarise
 from dagora.data.columns.raw_column import RawColumn
@@ -284,6 +285,8 @@ def type_all(
             typed = replace(typed, why=f"{typed.why}: {column.spelling}")
         column.cells = column.spelled = None
         column.codes = codes_in(typed) if column.leaves_codes else {}
+        if column.name in reading.nominal and column.name not in ordinal:
+            typed = without_order(typed)
         if reading.discretise is not None and typed.variable.kind is Kind.CONTINUOUS:
             typed = cut_column(typed, reading.discretise, reading.bins or 2)
         return order_levels(typed, ordinal)
@@ -482,7 +485,8 @@ def add_missing_level(column: Column, reading: ReadingOptions) -> Column:
     while word in levels:
         word += "_"
     # The order that was declared stays, but it says nothing about missing.
-    longer = (*levels, word) if column.variable.ordered else sort_levels([*levels, word])
+    kept = column.variable.ordered or name in reading.nominal
+    longer = (*levels, word) if kept else sort_levels([*levels, word])
     code_of = np.array([*map(longer.index, levels), longer.index(word)], dtype=np.uint16)
     codes = np.where(column.missing, len(levels), column.values)
     return replace(

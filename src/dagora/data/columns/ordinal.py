@@ -18,6 +18,7 @@ from dagora.base.errors import DataError, OptionError
 from dagora.base.phrases import some_of
 from dagora.base.wording import col, option
 from dagora.data.columns.column_names import check_known, resolve
+from dagora.data.columns.column_profile import IN_ORDER
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.levels import IS_INTERVAL, IS_NUMBER
 from dagora.data.columns.missing import EVERY
@@ -120,6 +121,12 @@ def order_levels(column: Column, ordinal: Mapping[str, tuple[str, ...]]) -> Colu
         return column
     variable, codes = in_order(column.variable, ordinal[name])
     return replace(column, variable=variable, values=codes[column.values], why=ORDERED)
+
+
+def without_order(column: Column) -> Column:
+    """A column whose levels stay where they are, in an order that means nothing."""
+    why = "categories" if column.why == IN_ORDER else column.why
+    return replace(column, variable=replace(column.variable, ordered=False), why=why)
 
 
 def ranked_columns(variables: Sequence[Variable], reading: ReadingOptions) -> frozenset[str]:

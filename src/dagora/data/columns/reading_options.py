@@ -116,7 +116,8 @@ class ReadingOptions:
     `cuts` whether to advise cutting columns into intervals: not where `discretise` cannot be asked for.
     `in_time` says that rows follow each other in time, so that none can be left out. `trends` says whether
     the other columns decide if few whole numbers are ordered: not where one column at a time is seen.
-    `separated_by` is what separates the cells of the file, where it is text.
+    `separated_by` is what separates the cells of the file, where it is text. `nominal` are columns whose
+    levels stand in an order that need not mean anything, as factors of R and values with labels do.
 
     >>> ReadingOptions(discrete="age", missing="drop").non_defaults()
     {'discrete': ['age'], 'missing': 'drop'}
@@ -235,6 +236,7 @@ class ReadingOptions:
     in_time: bool = False
     trends: bool = True
     separated_by: str = ""
+    nominal: Collection[str] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.ordinal, Mapping):
@@ -315,6 +317,7 @@ class Purpose(TypedDict, total=False):
     in_time: bool
     trends: bool
     separated_by: str
+    nominal: Collection[str]
 
 
 def as_names(what: str, names: Iterable[str]) -> tuple[str, ...]:

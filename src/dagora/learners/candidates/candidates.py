@@ -194,12 +194,7 @@ class CandidateScore:
 
     def __init__(self, candidates: Candidates) -> None:
         self._candidates = candidates
-        self._schema = Schema(Variable(name, Kind.DISCRETE) for name in candidates.names)
-
-    @property
-    def schema(self) -> Schema:
-        """The variables, of which only the names are known."""
-        return self._schema
+        self.schema = Schema(Variable(name, Kind.DISCRETE) for name in candidates.names)
 
     @property
     def n_rows(self) -> int:
@@ -209,7 +204,7 @@ class CandidateScore:
     def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
         """Score of each family's best candidate subset; −∞ where no candidate fits."""
         flat = self._candidates.flat
-        members = np.zeros((len(families), len(self._schema)), dtype=np.bool_)
+        members = np.zeros((len(families), len(self.schema)), dtype=np.bool_)
         for row, (_, parents) in enumerate(families):
             members[row, list(parents)] = True
         masks = pack(members)

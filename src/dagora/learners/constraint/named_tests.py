@@ -9,6 +9,7 @@ import numpy as np
 
 from dagora.base.errors import DataError, OptionError, RowsUnavailableError
 from dagora.base.phrases import amount
+from dagora.base.wording import setting
 from dagora.data.schema import Kind
 from dagora.graph.equivalence import Matrix
 from dagora.graph.knowledge import Knowledge
@@ -25,6 +26,7 @@ from dagora.learners.independence.residuals import ResidualTest
 from dagora.learners.independence.seen_rows import SeenRowTest, account
 from dagora.learners.independence.trend import TrendTest
 from dagora.learners.outcome import Outcome, SeparatingSet
+from dagora.stats.declared_order import DeclaredOrder, declared_order
 from dagora.stats.name_order import in_name_order
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
@@ -51,13 +53,15 @@ TESTS: dict[str, Callable[[Statistics, str], IndependenceTest]] = {
 
 
 def named_test(statistics: Statistics, name: str, owner: str) -> tuple[str, IndependenceTest]:
-    """A test by name, and its own name: "auto" is chosen by the kinds of columns.
+    """A test by name, and its own name: "auto" is chosen by the columns, by a declared order of levels first.
 
-    So are the tests for both kinds if all columns are of one kind.
+    So are the tests for both kinds, by kind alone, if all columns are of one kind.
     """
     one_kind = len({variable.kind for variable in statistics.schema}) == 1
-    by_columns = name == "auto" or (one_kind and name in FOR_BOTH_KINDS)
-    chosen = default_test(statistics) if by_columns else name
+    by_kinds = name == "auto" or (one_kind and name in FOR_BOTH_KINDS)
+    chosen = default_test(statistics) if by_kinds else name
+    if name == "auto" and declared_order(statistics, holes=True).usable:
+        chosen = "latent"
     if isinstance(statistics, IncompleteStatistics):
         return chosen, SeenRowTest(statistics, lambda part: TESTS[chosen](part, owner))
     return chosen, TESTS[chosen](statistics, owner)
@@ -67,13 +71,15 @@ def learn_by_test(
     statistics: Statistics, name: str, owner: str, alpha: float, learn: Callable[[IndependenceTest], Outcome]
 ) -> Outcome:
     """Learn with a test by name, on the columns in the order of their names; the outcome says which test."""
+    order = declared_order(statistics, holes=True) if name == "auto" else DeclaredOrder()
     name, tester = named_test(in_name_order(statistics), name, owner)
     outcome = learn(tester)
     cautions, rows = account(tester)
+    why = order.said(name, setting("test", default_test(statistics)))
     return replace(
         outcome,
         graph=outcome.graph.reorder(statistics.schema.names),
-        message=f"{outcome.message}, by {name} at level {alpha:g}",
+        message="; ".join(filter(None, [f"{outcome.message}, by {name} at level {alpha:g}", why])),
         warnings=(*outcome.warnings, *cautions),
         stats={**outcome.stats, **rows},
     )

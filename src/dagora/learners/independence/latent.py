@@ -68,6 +68,8 @@ class LatentTest:
     def _p(self, members: list[int], joint: Contingency | None) -> float:
         """The p-value of the first two columns given the others; `joint` has their counts."""
         found = self._found
+        if found.constant & set(members[:2]):
+            return 1.0
         inverse = np.linalg.inv(found.matrix[np.ix_(members, members)])
         first, second = inverse[:2] / np.sqrt(np.diag(inverse)[:2, None])
         partial = -first[1] / np.sqrt(inverse[1, 1])

@@ -116,8 +116,23 @@ def report(measured: Sequence[MeasuredCell]) -> Report:
         f"(the paper: {PAPER_GRAPHS})",
         (summary(found, paper), claims(found, paper), table, families_table(found, nodes)),
         charts,
-        (*NOTES, *control(measured, found, paper)),
+        (*NOTES, *added_graphs(found), *control(measured, found, paper)),
     )
+
+
+def added_graphs(found: Found) -> Iterator[str]:
+    """The note that some λ have more graphs than others."""
+    by_decay = {decay: 0 for _, decay, *_ in found}
+    for (_, decay, *_), runs in found.items():
+        by_decay[decay] = max(by_decay[decay], len(runs))
+    fewest, most = min(by_decay.values()), max(by_decay.values())
+    if fewest < most:
+        at = " and ".join(f"{decay:g}" for decay, graphs in by_decay.items() if graphs == most)
+        yield (
+            f"λ = {at} has {most} graphs, where others have {fewest}: a comparison that {fewest} graphs left "
+            "open was looked at again with more, and all of them count. Such an interval says a little more "
+            "than it should."
+        )
 
 
 def several(graphs: int) -> str:

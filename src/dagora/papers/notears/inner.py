@@ -28,8 +28,8 @@ line search and tolerance. `split`: that of the authors' public code, L-BFGS-B o
 
 F is before the threshold; the last W need only be nearly acyclic. “Lower F”: on how many tables F of
 `proximal` is lower, or higher, by more than 0.1 %. “Same graph”: on how many the weights of at least 0.3
-belong to the same edges. “Converged”: h ≤ 10⁻⁸. CPU seconds are for one table, compilation excluded, on the
-machine at hand.
+belong to the same edges. “Converged”: h ≤ 10⁻⁸. CPU seconds are for one table, compilation excluded; the
+cells kept in the repository are from two machines, so that only the two solvers of a line compare.
 """)
 
 

@@ -56,7 +56,7 @@ class NoisyMoments:
         if summed.shape != (feature_count(d),):
             raise DataError(f"the moments of {d} columns are {feature_count(d)} numbers, not {summed.size}")
         self._terms = terms
-        self._schema = schema
+        self.schema = schema
         values = summed / GRID
         rows = float(values[0])
         if rows < 2:
@@ -83,11 +83,6 @@ class NoisyMoments:
         self._partial_noise = noise * float(np.mean(np.diag(np.linalg.inv(covariance))))
 
     @property
-    def schema(self) -> Schema:
-        """The variables."""
-        return self._schema
-
-    @property
     def n_rows(self) -> int:
         """The number of rows, as estimated from the release."""
         return round(self._rows)
@@ -105,7 +100,7 @@ class NoisyMoments:
     def counts(self, column_sets: ColumnSets) -> CellCounts:
         """Continuous columns are not counted."""
         if len(column_sets):
-            raise DataError(f"column '{self._schema[0].name}' is continuous, so it cannot be counted")
+            raise DataError(f"column '{self.schema[0].name}' is continuous, so it cannot be counted")
         return CellCounts(np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
 
     def contingency(self, columns: Sequence[int]) -> Contingency:

@@ -125,7 +125,7 @@ class PairScore:
     capabilities = ScoreCapabilities()
 
     def __init__(self, schema: Schema, tables: PairTables, penalty: float = 1.0) -> None:
-        self._schema = schema
+        self.schema = schema
         self._rows = tables.rows
         price = penalty * np.log(tables.rows) / 2
         self._alone = np.array([marginal_fit(m) - price * (len(m) - 1) for m in tables.margins])
@@ -135,11 +135,6 @@ class PairScore:
             parameters = (table.shape[0] - 1) * (table.shape[1] - 1)
             gain = association(table, expected, tables.variance(i, j)) - price * parameters
             self._gains[i, j] = self._gains[j, i] = gain
-
-    @property
-    def schema(self) -> Schema:
-        """The variables that are scored."""
-        return self._schema
 
     @property
     def n_rows(self) -> int:
@@ -195,13 +190,8 @@ class NoisyPairs:
     def __init__(self, terms: PrivacyTerms, schema: Schema, summed: NDArray[np.int64]) -> None:
         require_kind(schema, "pairs")
         self._terms = terms
-        self._schema = schema
+        self.schema = schema
         self._tables = make_consistent(schema.cardinalities, summed, terms.sum_variance)
-
-    @property
-    def schema(self) -> Schema:
-        """The variables."""
-        return self._schema
 
     @property
     def n_rows(self) -> int:
@@ -244,7 +234,7 @@ class NoisyPairs:
         """The score that knows its noise; any other is refused."""
         if name != "bic":
             raise OptionError(f"the score {name} does not know noise for privacy: use bic")
-        return PairScore(self._schema, self._tables, **options)  # type: ignore[arg-type]  # those of bic
+        return PairScore(self.schema, self._tables, **options)  # type: ignore[arg-type]  # those of bic
 
     @property
     def capabilities(self) -> StatisticsCapabilities:

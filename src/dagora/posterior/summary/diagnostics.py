@@ -25,6 +25,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dagora.data.columns.ordinal import mean_ranks
+
 Floats = NDArray[np.float64]
 Measure = Callable[[Floats], Floats]
 
@@ -139,18 +141,7 @@ def normal_scores(values: Floats) -> Floats:
 
     flat = values.reshape(-1, values.shape[2])
     ranks = np.column_stack([mean_ranks(column) for column in flat.T])
-    return np.asarray(ndtri((ranks - 0.375) / (len(flat) + 0.25)), dtype=np.float64).reshape(values.shape)
-
-
-def mean_ranks(values: Floats) -> Floats:
-    """Ranks from 1 upwards; equal values share their mean rank. Loading `scipy.stats` would take a second.
-
-    >>> mean_ranks(np.array([3.0, 1.0, 3.0, 7.0])).tolist()
-    [2.5, 1.0, 2.5, 4.0]
-    """
-    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[which]
-    return ranks
+    return np.asarray(ndtri((ranks + 0.625) / (len(flat) + 0.25)), dtype=np.float64).reshape(values.shape)
 
 
 def _check_chains(values: ArrayLike) -> Floats:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, OptionError
 from dagora.base.events import Watch, ignore_progress
-from dagora.data.schema import Schema
 from dagora.kernels.threads import Threads
 from dagora.scores.gp.additive import Additive
 from dagora.scores.gp.asking import Asking, above, side_by_side
@@ -73,7 +72,7 @@ class GaussianProcessScore:
             there = "there is 1" if statistics.n_rows == 1 else f"there are {statistics.n_rows}"
             raise DataError(f"{owner} needs at least 3 rows, but {there}")
         self._moments = gaussian_moments(statistics, owner)
-        self._schema = statistics.schema
+        self.schema = statistics.schema
         self._columns = standardised_columns(statistics)
         self._fitter = Fitter(model_of(kernel, self._columns, published=published))
         self._settings = (kernel, estimator, points, published)
@@ -81,11 +80,6 @@ class GaussianProcessScore:
         self._points = points
         self._jobs = capabilities_of(statistics).jobs
         self._known: dict[Key, Details] = {}
-
-    @property
-    def schema(self) -> Schema:
-        """The variables that are scored."""
-        return self._schema
 
     @property
     def n_rows(self) -> int:
@@ -152,7 +146,7 @@ class GaussianProcessScore:
 
     def _fingerprint(self) -> str:
         """A hash of columns and settings: scores with the same fingerprint give the same numbers."""
-        settings = repr((self._schema.names, self._columns.shape, self._settings)).encode()
+        settings = repr((self.schema.names, self._columns.shape, self._settings)).encode()
         return sha256(settings + self._columns.tobytes()).hexdigest()
 
     def _export(self) -> dict[str, NDArray[np.generic]]:

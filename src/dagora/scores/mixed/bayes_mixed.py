@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import KnowledgeError, OptionError
 from dagora.base.events import Watch, ignore_progress
-from dagora.data.schema import Kind, Schema
+from dagora.data.schema import Kind
 from dagora.graph.knowledge import Knowledge
 from dagora.kernels.decorators import inlined, kernel
 from dagora.scores.bdeu import bdeu_of
@@ -48,25 +48,14 @@ class BayesMixed:
     def __init__(self, statistics: Statistics, *, ess: float = 1.0, alpha_mu: float = 1.0) -> None:
         if not (math.isfinite(alpha_mu) and alpha_mu > 0):
             raise OptionError(f"alpha_mu must be a positive number, not {alpha_mu}")
-        self._schema = statistics.schema
-        self._rows = statistics.n_rows
+        self.schema, self.n_rows = statistics.schema, statistics.n_rows
         self._alpha = alpha_mu
-        self._continuous = [variable.kind is Kind.CONTINUOUS for variable in self._schema]
+        self._continuous = [variable.kind is Kind.CONTINUOUS for variable in self.schema]
         self._counted = bdeu_of(statistics, ess)
         self._grouped = GroupedRows(*rows_with_weights(statistics))
-        self._mean, self._spread = np.zeros(len(self._schema)), np.ones(len(self._schema))
+        self._mean, self._spread = np.zeros(len(self.schema)), np.ones(len(self.schema))
         if any(self._continuous):
             self._mean[self._continuous], self._spread[self._continuous] = usual(statistics)
-
-    @property
-    def schema(self) -> Schema:
-        """The variables that are scored."""
-        return self._schema
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows behind the score."""
-        return self._rows
 
     @property
     def capabilities(self) -> ScoreCapabilities:
@@ -84,7 +73,7 @@ class BayesMixed:
     def _check_knowledge(self, knowledge: Knowledge) -> None:
         """Refuse a required edge from a continuous to a discrete column."""
         for parent, child in sorted(knowledge.required):
-            kinds = [self._schema[self._schema.index(name)].kind for name in (parent, child)]
+            kinds = [self.schema[self.schema.index(name)].kind for name in (parent, child)]
             if kinds == [Kind.CONTINUOUS, Kind.DISCRETE]:
                 raise KnowledgeError(
                     f"the edge {parent} → {child} is required, but under the score bayes-mixed discrete "
@@ -114,7 +103,7 @@ class BayesMixed:
     ) -> Floats:
         """Scores of many families of one size."""
         values = np.empty(len(children))
-        step = max(1, BLOCK // max(1, self._rows // 1000))
+        step = max(1, BLOCK // max(1, self.n_rows // 1000))
         for start in range(0, len(children), step):
             some = slice(start, start + step)
             values[some] = self.families(
@@ -143,7 +132,7 @@ class BayesMixed:
             found.counts, columns, offsets, self._alpha, np.zeros((size, size)), scored,
         )  # fmt: skip
         children = [child for child, _ in families]
-        own, common = scored - self._rows * np.log(self._spread[children])
+        own, common = scored - self.n_rows * np.log(self._spread[children])
         values: Floats = own if not discrete else np.logaddexp(own, common) - np.log(2)
         return values
 

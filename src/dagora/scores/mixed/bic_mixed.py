@@ -59,11 +59,10 @@ class MixedBIC:
     """Bayesian information criterion of any columns; `penalty` is a factor on the price of a parameter."""
 
     def __init__(self, statistics: Statistics, *, penalty: float = 1.0) -> None:
-        self._schema = statistics.schema
-        self._rows = statistics.n_rows
+        self.schema, self.n_rows = statistics.schema, statistics.n_rows
         self._penalty = penalty
-        self._price = penalty * np.log(max(1, self._rows)) / 2
-        self._continuous = np.array([variable.kind is Kind.CONTINUOUS for variable in self._schema])
+        self._price = penalty * np.log(max(1, self.n_rows)) / 2
+        self._continuous = np.array([variable.kind is Kind.CONTINUOUS for variable in self.schema])
         # The position of each continuous column among its kind.
         self._rank = np.cumsum(self._continuous) - 1
         self._counted = self._counting(statistics)
@@ -83,18 +82,8 @@ class MixedBIC:
         """The gains of sets by the dependence of columns of both kinds, over all rows."""
         assert self._widened is not None, "a table of one kind has no such gain"
         found = dependence(self._widened, *flatten(sets))
-        rows = np.full(len(found.gains), self._rows)
-        return Gains(self._rows * found.gains, found.parameters, found.features, rows)
-
-    @property
-    def schema(self) -> Schema:
-        """The variables that are scored."""
-        return self._schema
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows behind the score."""
-        return self._rows
+        rows = np.full(len(found.gains), self.n_rows)
+        return Gains(self.n_rows * found.gains, found.parameters, found.features, rows)
 
     @property
     def capabilities(self) -> ScoreCapabilities:
@@ -111,7 +100,7 @@ class MixedBIC:
         continuous = int(self._continuous.sum())
         if self._widened is None:
             return []
-        counted = len(self._schema) - continuous
+        counted = len(self.schema) - continuous
         return [f"{counted} discrete and {continuous} continuous columns were scored together"]
 
     def _warnings(self) -> list[str]:
@@ -119,7 +108,7 @@ class MixedBIC:
         if self._widened is None or self._lines is None:
             return (self._lines or self._counted).capabilities.warnings()
         dependent = dependence_warnings(self._lines.dependent)
-        return [*dependent, *noise_warnings(self._schema, self._rows, self._penalty)]
+        return [*dependent, *noise_warnings(self.schema, self.n_rows, self._penalty)]
 
     def families(self, families: Sequence[Family]) -> Floats:
         """Scores of many families of any sizes."""
@@ -161,7 +150,7 @@ class MixedBIC:
                 chosen = self._rank[parents[rows][own[rows]]].reshape(len(rows), size)
                 values[rows] = self._lines.block(self._rank[children[rows]], chosen, watch)
         if self._widened is not None:
-            d = len(self._schema)
+            d = len(self.schema)
             joint, place = unique_families(children, parents, d)
             given, given_place = unique_sets(parents, d)
             found, before = (self._depending(sets) for sets in (joint, given))

@@ -19,7 +19,7 @@ from dagora.base.errors import DataError
 from dagora.base.wording import option
 from dagora.data.columns.overview import Overview
 from dagora.data.incomplete import IncompleteTable
-from dagora.data.schema import Kind, Schema
+from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.stats.capabilities import StatisticsCapabilities
 from dagora.stats.indicators import IndicatorMoments, feature_starts
@@ -52,6 +52,7 @@ class IncompleteStatistics:
 
     def __init__(self, table: IncompleteTable, clock: Budget | None = None) -> None:
         self._table = table
+        self.schema, self.n_rows = table.schema, table.n_rows
         self._clock = clock or Budget()
         self._cardinalities = table.schema.cardinalities
 
@@ -72,16 +73,6 @@ class IncompleteStatistics:
             found = self._moments
             turned._moments = Moments(found.n, found.mean[order], found.scatter[np.ix_(order, order)])
         return turned
-
-    @property
-    def schema(self) -> Schema:
-        """The table's variables."""
-        return self._table.schema
-
-    @property
-    def n_rows(self) -> int:
-        """The table's number of rows."""
-        return self._table.n_rows
 
     @property
     def overview(self) -> Overview | None:

@@ -19,7 +19,7 @@ from typing import NoReturn
 import numpy as np
 
 from dagora.base.errors import DataError, RowsUnavailableError
-from dagora.base.wording import col, option
+from dagora.base.wording import option
 from dagora.data.columns.overview import Overview
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
@@ -37,7 +37,15 @@ from dagora.stats.scan.kept_counts import (
     single_columns,
 )
 from dagora.stats.scan.stream_counts import Counter
-from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
+from dagora.stats.statistics import (
+    CellCounts,
+    ColumnSets,
+    Contingency,
+    Moments,
+    flatten,
+    refuse_continuous,
+    running_sum,
+)
 
 # Rows of the sample that is suggested where rows are needed.
 SAMPLE = 100_000
@@ -221,10 +229,7 @@ class ScanStatistics:
 
     def _check_sets(self, column_sets: ColumnSets) -> list[Set]:
         columns, offsets = flatten(column_sets)
-        continuous = np.flatnonzero(self._cardinalities[columns] == 0)
-        if len(continuous):
-            name = self._schema[int(columns[continuous[0]])].name
-            raise DataError(f"{col(name)} is continuous, so it cannot be counted: discretise it first")
+        refuse_continuous(self._schema, self._cardinalities, columns)
         flat, bounds = columns.tolist(), offsets.tolist()
         return [tuple(flat[a:b]) for a, b in pairwise(bounds)]
 

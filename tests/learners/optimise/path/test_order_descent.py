@@ -96,6 +96,7 @@ def test_units_of_the_whole_table_change_nothing(unit):
     assert there.objective == pytest.approx(here.objective * unit**2, rel=1e-9)
 
 
+@pytest.mark.full  # kernels for hundreds of columns alone
 def test_many_variables_are_judged_by_estimates_alone(monkeypatch):
     program = random_program(np.random.default_rng(1), 8, 0.1)
     solution, tried, exact = improved(program, np.arange(8))

@@ -130,6 +130,26 @@ def test_local_centring_is_another_problem_where_means_differ():
     assert not np.allclose(local.weights, both.weights, atol=0.05)
 
 
+def test_terms_for_biases_end_where_global_centring_does():
+    """The variant of section 5.1, on a fixed graph: a constant column is a regressor that nobody penalises."""
+    rng = np.random.default_rng(4)
+    rows = [rng.normal(size=(n, 3)) @ rng.normal(size=(3, 3)) + rng.normal(size=3) for n in (20, 35)]
+    n, rho, allowed = 55, 0.5, np.vstack([np.triu(np.ones((3, 3)), 1), np.ones(3)])
+    columns = [np.vstack([own.T, np.ones(len(own))]) for own in rows]
+    states = [SiteState.begin(LeastSquaresPart.of(own, n, np.ones(4)), (4, 3)) for own in columns]
+    weights = np.zeros((4, 3))
+    for _ in range(3000):
+        for state in states:
+            state.step(weights, rho)
+        weights = allowed * np.mean([s.weights + s.away + s.beta / rho for s in states], axis=0)
+    pooled = np.vstack(rows)
+    centred = pooled - pooled.mean(axis=0)
+    for node in range(1, 3):
+        expected = np.linalg.lstsq(centred[:, :node], centred[:, node], rcond=None)[0]
+        assert weights[:node, node] == pytest.approx(expected, abs=1e-6)
+    assert weights[3] == pytest.approx(pooled.mean(axis=0) @ (np.eye(3) - weights[:3]), abs=1e-6)
+
+
 @pytest.mark.parametrize("published", [False, True])
 def test_every_round_is_shown_and_nothing_but_moments_is_summed(published):
     _, table = simulated(5, 60, 1)

@@ -153,14 +153,15 @@ def evaluate_places(
 ) -> tuple[int, float]:
     """The place of x with the smallest sum of losses, and the change of that sum, if it falls by `tolerance`.
 
-    In the example of `order_moves.solve_order`, the order b, a has the losses 2.5 of b and ½·(1 − 2·0.3·2 +
+    In the example of `order_moves.solve_some`, the order b, a has the losses 2.5 of b and ½·(1 − 2·0.3·2 +
     0.3²·5) + 0.5·0.3 = 0.275 of a. Moving either variable gives the order a, b and gains 2.775 − 1.875 = 0.9.
 
-    >>> from dagora.learners.optimise.path.order_moves import solve_order
+    >>> from dagora.learners.optimise.path.column_problem import workspace_for
     >>> none = np.zeros((2, 2), dtype=bool)
     >>> problem = ColumnProblem(np.array([[1.0, 2.0], [2.0, 5.0]]), ~none, none, 0.5, profile=False)
     >>> at = OrderSolution(np.array([1, 0]), np.zeros((2, 2)), np.zeros((2, 2)), np.zeros(2), np.zeros(2))
-    >>> before = solve_order(problem, at)
+    >>> solve_some(problem, at, at.order, workspace_for(2))
+    >>> before = float(at.losses.sum())
     >>> place, change = ExactMoves(problem, at).evaluate(1, 1e-9)
     >>> round(before, 9), place, round(change, 9)
     (2.775, 1, -0.9)

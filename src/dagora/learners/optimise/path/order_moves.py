@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.kernels.decorators import kernel
-from dagora.learners.optimise.path.column_problem import ColumnProblem, ColumnWorkspace, workspace_for
+from dagora.learners.optimise.path.column_problem import ColumnProblem, ColumnWorkspace
 from dagora.learners.optimise.path.thresholding import evaluate_column
 from dagora.scores.lasso_kernels import Matrix, Vector
 
@@ -63,30 +63,22 @@ class OrderSolution(NamedTuple):
 
 
 @kernel
-def solve_order(problem: ColumnProblem, at: OrderSolution) -> float:
-    """Solve every column on the variables before it, from its present weights; return the sum of losses.
+def solve_some(
+    problem: ColumnProblem, at: OrderSolution, some: NDArray[np.int64], workspace: ColumnWorkspace
+) -> None:
+    """Solve some columns, each on the variables before it, from its present weights.
 
     With b = 2a + noise of variance 1, the order a, b fits b by soft(2, 0.5)/1 = 1.5: the losses are ½ of a's
     variance 1, and ½·(5 − 2·1.5·2 + 1.5²) + 0.5·1.5 = 1.375.
 
+    >>> from dagora.learners.optimise.path.column_problem import workspace_for
     >>> none = np.zeros((2, 2), dtype=bool)
     >>> problem = ColumnProblem(np.array([[1.0, 2.0], [2.0, 5.0]]), ~none, none, 0.5, profile=False)
     >>> at = OrderSolution(np.array([0, 1]), np.zeros((2, 2)), np.zeros((2, 2)), np.zeros(2), np.zeros(2))
-    >>> round(solve_order(problem, at), 9), at.columns.round(9).tolist(), at.losses.round(9).tolist()
-    (1.875, [[0.0, 0.0], [1.5, 0.0]], [0.5, 1.375])
+    >>> solve_some(problem, at, at.order, workspace_for(2))
+    >>> at.columns.round(9).tolist(), at.losses.round(9).tolist()
+    ([[0.0, 0.0], [1.5, 0.0]], [0.5, 1.375])
     """
-    solve_some(problem, at, at.order, workspace_for(len(at.order)))
-    total = 0.0
-    for loss in at.losses:
-        total += loss
-    return total
-
-
-@kernel
-def solve_some(
-    problem: ColumnProblem, at: OrderSolution, some: NDArray[np.int64], workspace: ColumnWorkspace
-) -> None:
-    """Solve some columns, each on the variables before it."""
     d = len(at.order)
     wanted = np.zeros(d, dtype=np.bool_)
     for y in some:

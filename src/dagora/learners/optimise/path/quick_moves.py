@@ -77,14 +77,14 @@ def estimate_savings(
 ) -> None:
     """Estimate the decrease of column y's loss with x before it, for every x, into row y of `savings`.
 
-    In the example of `order_moves.solve_order` (order a, b) b has the weight 1.5 of a, and S_aa = 1: without
+    In the example of `order_moves.solve_some` (order a, b) b has the weight 1.5 of a, and S_aa = 1: without
     a it would lose 1.5²/2 = 1.125 more, which is exact here: 2.5 − 1.375.
 
-    >>> from dagora.learners.optimise.path.order_moves import solve_order
+    >>> from dagora.learners.optimise.path.order_moves import solve_some
     >>> none = np.zeros((2, 2), dtype=bool)
     >>> problem = ColumnProblem(np.array([[1.0, 2.0], [2.0, 5.0]]), ~np.eye(2, dtype=bool), none, 0.5, False)
     >>> at = OrderSolution(np.array([0, 1]), np.zeros((2, 2)), np.zeros((2, 2)), np.zeros(2), np.zeros(2))
-    >>> _, savings = solve_order(problem, at), np.zeros((2, 2))
+    >>> _, savings = solve_some(problem, at, at.order, workspace_for(2)), np.zeros((2, 2))
     >>> estimate_savings(problem, at, 1, savings, workspace_for(2))
     >>> savings.round(9).tolist()
     [[0.0, 0.0], [1.125, 0.0]]

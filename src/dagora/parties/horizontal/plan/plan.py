@@ -334,7 +334,7 @@ class RunPlan:
             tables=whole_number("tables", content["tables"], 0, 1 << 62),
             functions=whole_number("functions", content["functions"], 0, MOST_FUNCTIONS),
             lags=whole_number("lags", content["lags"], 0, MOST_LAGS),
-            step=read_step("step", content["step"]),
+            step=read_number("step", content["step"]),
             largest_rows=whole_number("largest_rows", content["largest_rows"], 1, MOST_ROWS),
             shows=_words("shows", content["shows"], None),
             privacy=None if privacy is None else PrivacyTerms.from_dict(privacy),
@@ -398,8 +398,8 @@ def whole_number(name: str, value: object, least: int, most: int) -> int:
     return value
 
 
-def read_step(name: str, value: object) -> float:
-    """Check the length of a step of time; 0 where there are no series."""
+def read_number(name: str, value: object) -> float:
+    """Check a number of a plan or policy: the length of a step of time (0 without series), or a limit."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1e18:
         raise FormatError(f"{name} must be a number, 0 or more")
     return float(value)

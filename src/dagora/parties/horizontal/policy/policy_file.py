@@ -23,8 +23,8 @@ from dagora.parties.horizontal.plan.plan import (
     MOST_ROWS,
     QUESTIONS,
     read_fingerprint,
+    read_number,
     read_sites,
-    read_step,
     whole_number,
 )
 from dagora.parties.horizontal.policy.policy import ANY, SitePolicy
@@ -134,12 +134,6 @@ def _questions(key: str, value: object) -> tuple[str, ...]:
     return words
 
 
-def _number(key: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1e18:
-        raise FormatError(f"{key} must be a number, 0 or more")
-    return float(value)
-
-
 def _largest_rows(key: str, value: object) -> int:
     return whole_number(key, value, 1, MOST_ROWS)
 
@@ -176,13 +170,13 @@ _READERS = {
     "least_sites": lambda key, value: whole_number(key, value, 2, 1000),
     "functions": lambda key, value: whole_number(key, value, 0, MOST_FUNCTIONS),
     "lags": lambda key, value: whole_number(key, value, 0, MOST_LAGS),
-    "step": read_step,
+    "step": read_number,
     "columns_per_table": lambda key, value: whole_number(key, value, 0, 64),
     "cells_per_table": lambda key, value: whole_number(key, value, 1, MOST_CELLS),
     "tables_per_run": lambda key, value: whole_number(key, value, 0, 1 << 62),
     "tables_for_ever": lambda key, value: whole_number(key, value, 0, 1 << 62),
     "noise": _yes_or_no,
-    "rho_for_ever": _number,
+    "rho_for_ever": read_number,
     "releases_for_ever": lambda key, value: whole_number(key, value, 0, 1 << 62),
     "colluders": lambda key, value: whole_number(key, value, 0, 1000),
     "rows_per_person": lambda key, value: whole_number(key, value, 1, 10_000),

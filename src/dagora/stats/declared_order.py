@@ -1,0 +1,83 @@
+"""Columns whose levels have an order that was declared, and whether a default may use it.
+
+It is used through the normal variables behind the levels (`latent_correlations`), which takes an order of
+every column. Codes whose order nobody declared have none here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dagora.base.errors import RowsUnavailableError
+from dagora.base.phrases import some_of
+from dagora.base.wording import col, option
+from dagora.data.columns.levels import IS_INTERVAL
+from dagora.data.schema import Kind, Variable
+from dagora.stats.capabilities import capabilities_of
+from dagora.stats.statistics import Statistics
+
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class DeclaredOrder:
+    """Columns of three or more levels with a declared order; `obstacle` says why no default uses it."""
+
+    columns: tuple[str, ...] = ()
+    obstacle: str = ""
+
+    @property
+    def usable(self) -> bool:
+        """True if there is such an order, and nothing stands against it."""
+        return bool(self.columns) and not self.obstacle
+
+    def said(self, chosen: str, instead: str) -> str:
+        """A sentence on what was chosen and why; empty where no order was declared."""
+        if not self.columns:
+            return ""
+        named = some_of((f"'{name}'" for name in self.columns), MOST_NAMED, noun="columns")
+        if self.obstacle:
+            return f"the order of the levels of {named} is not used: {self.obstacle}"
+        return f"{chosen} was chosen as the levels of {named} have an order ({instead} takes them without)"
+
+
+def declared_order(statistics: Statistics, *, holes: bool = False) -> DeclaredOrder:
+    """The columns whose levels have a declared order; `holes` says that missing values are no obstacle.
+
+    >>> from dagora.data.table import Table
+    >>> from dagora.stats.table import TableStatistics
+    >>> rows = {"pain": ["none", "mild", "severe"] * 9, "ward": ["x", "y", "z"] * 9}
+    >>> import pandas
+    >>> table = Table.from_frame(pandas.DataFrame(rows), ordinal="pain")
+    >>> found = [declared_order(TableStatistics(each)) for each in (table, table.select(["pain"]))]
+    >>> [(each.columns, each.usable) for each in found]
+    [(('pain',), False), (('pain',), True)]
+    """
+    schema = statistics.schema
+    levels = [variable for variable in schema if variable.kind is Kind.DISCRETE]
+    columns = tuple(variable.name for variable in levels if variable.ordered and variable.cardinality > 2)
+    return DeclaredOrder(columns, obstacle(statistics, levels, holes=holes) if columns else "")
+
+
+def obstacle(statistics: Statistics, levels: list[Variable], *, holes: bool) -> str:
+    """Why the order of some levels cannot be used; empty if it can."""
+    has = capabilities_of(statistics)
+    if has.refuse_missing is not None and not holes:
+        return f"cells are missing ({option('missing', 'drop')} leaves their rows out)"
+    if has.design is not None:
+        return "rows have weights or groups"
+    if has.interventions is not None or has.release is not None:
+        return "variables were set" if has.release is None else "the sums carry noise"
+    if plain := next((each for each in levels if not has_order(each)), None):
+        return f"those of {col(plain.name)} have none ({option('ordinal', plain.name)} declares one)"
+    if len(levels) < len(statistics.schema) and has.refuse_missing is None:
+        try:
+            statistics.rows()
+        except RowsUnavailableError:
+            return "beside numbers it needs the rows"
+    return ""
+
+
+def has_order(variable: Variable) -> bool:
+    """Return True for levels with a declared order, two levels, and intervals."""
+    return variable.ordered or variable.cardinality <= 2 or all(map(IS_INTERVAL.fullmatch, variable.levels))

@@ -1,0 +1,82 @@
+"""Defaults that use a declared order of levels, and what they say where they cannot."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dagora
+from dagora.data.table import Table
+from dagora.stats.declared_order import declared_order
+from dagora.stats.table import TableStatistics
+
+STEPS = ["low", "middle", "high"]
+
+
+def frame(seed=0, rows=300):
+    """A chain of three graded columns, a number and a truth."""
+    rng = np.random.default_rng(seed)
+    z = np.cumsum(rng.normal(size=(3, rows)), axis=0)
+    graded = {name: np.array(STEPS)[np.digitize(z[k], [-0.8, 0.6])] for k, name in enumerate("abc")}
+    return pd.DataFrame(graded | {"x": z[2] + rng.normal(size=rows), "t": rng.choice(["no", "yes"], rows)})
+
+
+def declared(table):
+    """The same with ordered categories of pandas."""
+    return table.assign(**{name: pd.Categorical(table[name], STEPS, ordered=True) for name in "abc"})
+
+
+@pytest.mark.parametrize("way", ["option", "categories"])
+@pytest.mark.parametrize("columns", ["abc", "abcxt"])
+def test_a_declared_order_chooses_score_and_test(way, columns):
+    data = frame()[list(columns)]
+    given = {"ordinal": ["a", "b", "c"]} if way == "option" else {}
+    data = data if way == "option" else declared(data)
+    score, test = ("bic", "x2") if columns == "abc" else ("bic-mixed", "cells")
+    found = dagora.learn(data, "tabu", **given)
+    assert found.score_name == "bic-latent"
+    assert "bic-latent was chosen as the levels of 'a', 'b', 'c' have an order" in found.message
+    assert dagora.learn(data, "tabu", score=score, **given).score_name == score
+    for method in ("pc", "fci", "rfci"):
+        said = dagora.learn(data, method, **given).message
+        assert "by latent at level" in said
+        assert "latent was chosen as the levels of 'a', 'b', 'c' have an order" in said
+        assert f"by {test} at" in dagora.learn(data, method, test=test, **given).message
+
+
+def test_without_a_declared_order_nothing_changes():
+    plain = dagora.learn(frame(), "tabu", ordinal=["t"])  # two levels: no order to use
+    assert plain.score_name == "bic-mixed"
+    assert "order" not in plain.message
+    numbers = pd.DataFrame(np.random.default_rng(1).integers(1, 6, size=(200, 3)), columns=list("abc"))
+    assert dagora.learn(numbers, "tabu", discrete="all").score_name == "bic"
+
+
+@pytest.mark.parametrize(
+    ("change", "more", "words"),
+    [
+        (lambda t: t.assign(u=["x", "y", "z"] * 100), {}, "those of column 'u' have none"),
+        (lambda t: t.assign(n=[1, 2, 3] * 100), {"discrete": "n"}, "those of column 'n' have none"),
+        (lambda t: t.assign(w=[1, 2] * 150), {"weights": "w"}, "rows have weights or groups"),
+        (lambda t: t.mask(t.index.to_series() == 7), {}, "cells are missing"),
+        (lambda t: t.assign(s=["", "a"] * 150), {"interventions": "s"}, "variables were set"),
+    ],
+)
+def test_an_order_that_cannot_be_used_is_told(change, more, words):
+    found = dagora.learn(change(declared(frame())[list("abc")]), "tabu", **more)
+    assert found.score_name == "bic"
+    assert "the order of the levels of 'a', 'b', 'c' is not used" in found.message
+    assert words in found.message
+
+
+def test_missing_cells_are_no_obstacle_to_the_test():
+    table = declared(frame())
+    table.loc[:9, "a"] = None
+    assert "by latent at level" in dagora.learn(table, "pc").message
+
+
+def test_counts_of_levels_are_enough_and_numbers_need_rows():
+    table = Table.from_frame(declared(frame()))
+    assert declared_order(TableStatistics(table)).usable
+    levels = dagora.statistics(declared(frame())[list("abc")])
+    assert declared_order(levels).usable
+    assert declared_order(dagora.statistics(table)).obstacle == "beside numbers it needs the rows"
