@@ -55,7 +55,7 @@ CHAIN = (
         "text",
         "auto",
         "parent sets that may be drawn: all, or those that a search proposes, with any one more parent "
-        "(auto: all up to 12 variables, or 7 if scores are expensive)",
+        "(auto: all up to 12 variables, or 7 if scores are expensive; in time all up to a million)",
         choices=("auto", "full", "ges", "dual-pc", "candidates"),
     ),
     Option("alpha", "float", 0.05, "level of the tests of space=dual-pc", low=0.0, high=1.0, open_low=True),

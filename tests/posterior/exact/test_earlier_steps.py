@@ -1,6 +1,6 @@
 """The exact posterior of windows against the sum over all graphs in time, written out."""
 
-from itertools import chain, combinations, product
+from itertools import chain, combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -88,3 +88,36 @@ def test_chains_agree_with_the_sum_over_all_graphs(method: str) -> None:
     )
     assert "windows of 2 steps" in found.message
     assert found.settings["lags"] == 1
+
+
+def weak(seed: int) -> Table:
+    """A few rows that hang together weakly: many sets of several parents share the probability."""
+    x = np.random.default_rng(seed).normal(size=(28, 3))
+    rows = np.column_stack([np.arange(25), x[3:] + 0.3 * (x[2:-1] + x[1:-2] + x[:-3])])
+    return Table.from_numpy(rows, ["t", "x", "y", "z"], continuous=["all"])
+
+
+@pytest.mark.parametrize("method", ["partition", "order"])
+def test_chains_leave_no_parents_out_where_only_the_present_has_any(method: str) -> None:
+    """15 columns, of which 3 have parents; orders count a graph as often as orders of x, y, z agree with it."""
+    table = weak(1)
+    exact = dagora.sample(table, "exact", time="t", lags=4, seed=2)
+    found = dagora.sample(table, method, time="t", lags=4, draws=500, seed=1)
+    wanted = exact.edge_probability
+    if method == "order":
+        drawn = [(graph.to_numpy(), share) for graph, share in exact.graphs()]
+        orders = [
+            sum(all(not g[b, a] for a, b in combinations(order, 2)) for order in permutations(range(3)))
+            for g, _ in drawn
+        ]
+        weights = np.array([share for _, share in drawn]) * orders
+        wanted = np.einsum("g,gij->ij", weights / weights.sum(), np.stack([g for g, _ in drawn]))
+    assert np.abs(found.edge_probability - wanted).max() < 0.05
+    assert "every parent set" in found.space
+    assert ("orders that the graph agrees with at the present step" in found.prior) == (method == "order")
+    for graph, _ in found.graphs(20):
+        assert topological_order(graph.to_numpy()) is not None
+    scored = score_named("bge").make(TableStatistics(Windows.of(Panel.of_table(table, "t"), 4).table))
+    best = found.best_graph.to_numpy()
+    families = [(child, tuple(np.flatnonzero(best[:, child]).tolist())) for child in range(3)]
+    assert found.draws.log_scores.max() == pytest.approx(scored.families(families).sum(), rel=1e-9)

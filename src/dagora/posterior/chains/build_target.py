@@ -19,13 +19,14 @@ from dagora.posterior.chains.checkpoint import Checkpoint
 from dagora.posterior.chains.run_chains import sample_chains
 from dagora.posterior.chains.sampling_target import SamplingTarget
 from dagora.posterior.chains.walks import ORDERS
+from dagora.posterior.exact.earlier_steps import WindowWeights
 from dagora.posterior.space.best_graph import best_graph
 from dagora.posterior.space.family_tables import FamilyTables, family_tables_in_time
 from dagora.posterior.space.find_space import find_space
 from dagora.posterior.space.growth import find_space_iteratively
 from dagora.posterior.space.lookup import lookup_of
 from dagora.posterior.space.priors import GraphPrior, prior_named
-from dagora.posterior.space.space import Space, most_in_full
+from dagora.posterior.space.space import Space, none_left_out
 from dagora.scores.local_score import LocalScore
 
 SPACES = ("auto", "full", "ges", "dual-pc", "candidates")
@@ -89,6 +90,10 @@ def build_target(
         tables, missing = family_tables_in_time(score, found, prior, watched, memory=spec.memory)
     note = found.note if run.knowledge.is_empty else f"{found.note}, as far as the knowledge permits"
     note += f", but {missing}" if missing else ""
+    roots = run.knowledge.without_parents(names)
+    windows = WindowWeights.of(tables, roots) if found.complete and roots.any() else None
+    if windows is not None:
+        tables, names = windows.tables, names[: len(windows.families)]
     # The budget of this part has a limit that the user never set: name the user's limit instead.
     up = run.budget.reason if run.budget.exhausted else f"{SCORING_SHARE:.0%} of the time limit had passed"
     return SamplingTarget(
@@ -100,6 +105,7 @@ def build_target(
         note=note,
         seconds=run.budget.elapsed - begun,
         missing=missing,
+        windows=windows,
         late=f"{up} before all families were scored" if missing else "",
     )
 
@@ -110,7 +116,7 @@ def chosen_space(score: LocalScore, prior: GraphPrior, run: Run, spec: SamplingS
     if isinstance(space, Space):
         return space
     nodes = len(score.schema)
-    if space == "full" or (space == "auto" and nodes <= most_in_full(score)):
+    if space == "full" or (space == "auto" and none_left_out(score, run.knowledge)):
         return Space.full(nodes)
     found = find_space(score, run, space, alpha=spec.alpha)
     return enlarge_space(score, prior, run, found, spec.grow, spec.memory)

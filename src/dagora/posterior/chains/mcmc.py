@@ -63,23 +63,40 @@ def draw_by_chains(
     file = None if checkpoint is None else Checkpoint(checkpoint, score, settings)
     target = build_target(score, run, spec, file)
     assumed = f"{target.prior.sentence}{walk.adds_to_prior}"
+    if walk.adds_to_prior and target.windows is not None:
+        assumed += " at the present step"
+    names = score.schema.names
     if not target.missing:
-        return sample_chains(
+        found = sample_chains(
             walk, target, run, plan, draws=draws, chains=chains, prior=assumed, checkpoint=file
         )
+        return with_earlier_steps(found, target, names, run.seed)
     if run.budget.exhausted or target.has_one_graph or (file and file.has_chains):
-        return no_draws(target, chains, assumed, file)
+        return no_draws(target, names, chains, assumed, file)
     # These draws are of smaller parent sets only: a checkpoint of them would spoil a later, complete run.
     found = sample_chains(walk, target, run, plan, draws=draws, chains=chains, prior=assumed)
+    found = with_earlier_steps(found, target, names, run.seed)
     return found if file is None else replace(found, warnings=(*found.warnings, checkpoint_note(file)))
 
 
-def no_draws(target: SamplingTarget, chains: int, prior: str, file: Checkpoint | None) -> Draws:
+def with_earlier_steps(found: Draws, target: SamplingTarget, names: tuple[str, ...], seed: int) -> Draws:
+    """Draw the parents of earlier steps where the chains ran over the present step alone."""
+    if target.windows is None:
+        return found
+    masks, log_scores = target.windows.add_earlier(
+        found.parents[..., 0].astype(np.int64), found.log_scores, np.random.default_rng([seed, 1])
+    )
+    return replace(found, names=names, parents=masks[..., None].astype(np.uint64), log_scores=log_scores)
+
+
+def no_draws(
+    target: SamplingTarget, names: tuple[str, ...], chains: int, prior: str, file: Checkpoint | None
+) -> Draws:
     """The answer without draws, where scoring ended too early for any draw to mean something."""
-    nodes = len(target.names)
+    nodes = len(names)
     advice = "allow more time, or ask for less: a narrower space, fewer parents (max_parents)"
     return Draws(
-        names=target.names,
+        names=names,
         parents=np.zeros((chains, 0, nodes, words_for(nodes)), dtype=np.uint64),
         log_scores=np.zeros((chains, 0)),
         prior=prior,

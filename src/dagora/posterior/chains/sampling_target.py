@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dagora.posterior.exact.earlier_steps import WindowWeights
 from dagora.posterior.space.family_tables import FamilyTables
 from dagora.posterior.space.lookup import Lookup
 from dagora.posterior.space.priors import GraphPrior
@@ -19,6 +20,7 @@ class SamplingTarget:
     """A posterior over the graphs of a space, as far as the knowledge permits them.
 
     `note` describes the space in a sentence, `seconds` is the time that finding and scoring it took.
+    `windows` are those of time in which nothing was left out: the chains then run over the present step alone.
     `missing` says which families of the space were not scored in time, and `late` why.
     """
 
@@ -29,6 +31,7 @@ class SamplingTarget:
     names: tuple[str, ...]
     note: str = ""
     seconds: float = 0.0
+    windows: WindowWeights | None = None
     missing: str = ""
     late: str = ""
 

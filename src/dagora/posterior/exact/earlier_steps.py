@@ -1,6 +1,6 @@
-"""The exact posterior of windows of time: earlier steps are summed out, and drawn again with the parents.
+"""Posteriors of windows of time: earlier steps are summed out, and drawn again with the parents.
 
-Columns of earlier steps have no parents, so only the columns of the present step stand in layers. The
+Columns of earlier steps have no parents, so only the columns of the present step stand in layers or orders. The
 weight of a parent set P of those is the sum over all sets of earlier columns that may go with it. Given P,
 the earlier parents of a column are independent of all others: they are drawn from their share of that sum.
 So it takes the steps of n variables, and not those of (lags + 1) n.
@@ -13,7 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.posterior.space.family_tables import FamilyTables
+from dagora.posterior.space.family_scoring import FamilyLayout
+from dagora.posterior.space.family_tables import FamilyTables, empty_tables, fill_log_sums
+from dagora.posterior.space.space import Space
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -66,6 +68,17 @@ class WindowWeights:
     def log_weights(self) -> Floats:
         """Log weights by column and set of others of the present step, as `GraphSums` takes them."""
         return np.stack([family.log_sums for family in self.families])
+
+    @property
+    def tables(self) -> FamilyTables:
+        """The tables of chains over the present step: every set of others, with its sum over earlier ones."""
+        d = len(self.families)
+        others = Space.full(d)
+        tables = empty_tables(FamilyLayout(others.cores, others.extras, ((),) * d, d - 1))
+        tables.log_weights[:] = self.log_weights.ravel()
+        for child in range(d):
+            fill_log_sums(tables, child)
+        return tables
 
     def add_earlier(
         self, masks: Ints, log_scores: Floats, random: np.random.Generator

@@ -25,7 +25,7 @@ from dagora.learners.constraint.dual_pc import dual_pc_skeleton
 from dagora.learners.run import Run
 from dagora.learners.search.ges.ges import ges, limits_of
 from dagora.learners.search.greedy.hill_climb import hill_climb
-from dagora.posterior.space.space import Space, most_in_full
+from dagora.posterior.space.space import Space, none_left_out
 from dagora.scores.local_score import TIE, LocalScore
 
 Matrix = NDArray[np.bool_]
@@ -45,7 +45,7 @@ def find_space(
     names = score.schema.names
     run.knowledge.check_nodes(names)
     if kind == "auto":
-        kind = choose_kind(score)
+        kind = choose_kind(score, run.knowledge)
     finder = find("search space", kind, KINDS)
     if finder is None:
         return Space.full(len(names))
@@ -57,9 +57,9 @@ def find_space(
     return replace(space, cut=found.cut and not space.complete)
 
 
-def choose_kind(score: LocalScore) -> str:
+def choose_kind(score: LocalScore, knowledge: Knowledge) -> str:
     """All parent sets if there are few, else the method that suits the score."""
-    if len(score.schema) <= most_in_full(score):
+    if none_left_out(score, knowledge):
         return "full"
     if not score.capabilities.is_expensive and is_equivalent(score):
         return "ges"

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from dagora.graph.knowledge import Knowledge
 from dagora.scores.local_score import LocalScore
 
 Parents = tuple[int, ...]
@@ -18,11 +21,22 @@ Parents = tuple[int, ...]
 MOST_IN_FULL = 12
 # The same for scores that take tens of milliseconds per family: 7 · 2^6 = 448 families.
 MOST_IN_FULL_IF_EXPENSIVE = 7
+# Windows of time: their chains run over the present step alone, so that only scoring limits the families.
+MOST_FAMILIES_IN_TIME = 1 << 20
 
 
 def most_in_full(score: LocalScore) -> int:
     """The largest number of variables for which every family is scored."""
     return MOST_IN_FULL_IF_EXPENSIVE if score.capabilities.is_expensive else MOST_IN_FULL
+
+
+def none_left_out(score: LocalScore, knowledge: Knowledge) -> bool:
+    """True if few enough families are there to score all: columns of earlier steps have one each."""
+    nodes, most = len(score.schema), most_in_full(score)
+    present = int(np.count_nonzero(~knowledge.without_parents(score.schema.names)))
+    quick = not (score.capabilities.is_expensive or score.capabilities.is_slow)
+    limit = MOST_FAMILIES_IN_TIME if quick and present < nodes else most << (most - 1)
+    return nodes <= most or present << (nodes - 1) <= limit
 
 
 @dataclass(frozen=True)
