@@ -171,6 +171,18 @@ def test_coverage_of_effects_is_that_of_its_file() -> None:
     assert f"effects ≠ 0 are held in {100 * float(missed):.1f} %, not 92" in text
 
 
+# --- how large ---------------------------------------------------------------------------------------------
+
+
+def test_points_of_the_curves_are_cells_of_tables() -> None:
+    """Each stands in a table of the page that the file names."""
+    rows = list(csv.DictReader(page("how-large.csv").splitlines()))
+    assert {row["table on"] for row in rows} == {"how-large.md", "benchmarks.md", ""}
+    for name in ("how-large.md", "benchmarks.md"):
+        cells = {cell.split(" ")[0] for table in tables_of(page(name)) for line in table for cell in line}
+        assert {row["y"] for row in rows if row["table on"] == name} <= cells
+
+
 # --- the README --------------------------------------------------------------------------------------------
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -156,3 +156,12 @@ def test_other_scores_and_too_much_work_say_nothing(monkeypatch):
     assert not [text for text in result.warnings if "alone:" in text]
     monkeypatch.setattr("dagora.learners.influential_rows.MOST_WORK", 10.0)
     assert not [text for text in dagora.learn(table).warnings if "alone:" in text]
+
+
+def test_more_columns_than_rows_are_dependent_without_a_look(monkeypatch):
+    """Of 10,000 columns the look alone would take longer than their search."""
+    values = np.random.default_rng(3).normal(size=(9, 9))
+    few, many = (dagora.Table.from_numpy(values[:, :k], continuous=["all"]) for k in (8, 9))
+    assert np.isfinite(Fits(few).largest_loss())
+    monkeypatch.setattr(np.linalg, "cholesky", None)
+    assert Fits(many).largest_loss() == np.inf

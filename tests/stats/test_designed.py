@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import dagora
+from dagora.base.errors import DataError
 from dagora.data.columns.row_design import RowDesign
 from dagora.data.designed import DesignedTable
 from dagora.data.table import Table
@@ -254,3 +255,13 @@ def test_samplers_take_sums(kind: str) -> None:
     weighted, plain = repeated(kind)
     one, other = (dagora.sample(statistics, "exact", seed=1) for statistics in (weighted, plain))
     assert one.edge_probability == pytest.approx(other.edge_probability, abs=1e-6)
+
+
+@pytest.mark.parametrize("weighed", [False, True])
+def test_continuous_columns_are_not_counted(weighed):
+    table = Table.from_numpy([[0, 0.5], [1, 1.5], [1, 2.5]], names=["a", "x"], discrete=["a"])
+    design = RowDesign(np.ones(3), by_weight="w")
+    statistics = DesignStatistics(DesignedTable(table, design)) if weighed else TableStatistics(table)
+    for ask in (lambda: statistics.counts([(0,), (0, 1)]), lambda: statistics.contingency((1,))):
+        with pytest.raises(DataError, match="'x' is continuous, so it cannot be counted"):
+            ask()

@@ -27,7 +27,14 @@ from dagora.learners.registry import method_named
 from dagora.learners.request import GivenData, prepare
 from dagora.learners.run import Run
 from dagora.posterior.resample.completions import graph_to_impute
-from dagora.posterior.resample.row_draws import IMPUTE, check_drawable, check_number, in_words, way_for
+from dagora.posterior.resample.row_draws import (
+    IMPUTE,
+    check_drawable,
+    check_number,
+    drawn_as_seen,
+    in_words,
+    way_for,
+)
 from dagora.posterior.resample.run_samples import identity, run_samples
 from dagora.posterior.resample.sample_file import SampleFile
 from dagora.posterior.resample.series_blocks import SeriesBlocks
@@ -145,6 +152,8 @@ def bootstrap(
     if blocks is not None:
         settings["block"] = blocks.length
     warnings = [*filter(None, [prepared.penalty.warning]), *source.data_warnings]
+    if way == IMPUTE and (caution := drawn_as_seen(searching.entry)):
+        warnings.append(caution)
     announce(warnings)
     file = SampleFile(checkpoint, identity(prepared, settings, seed) if checkpoint is not None else {})
     found, recalled = run_samples(

@@ -49,7 +49,7 @@ Examples:
   dagora learn marks.csv --covariance --rows 88 --method pc
   dagora learn march.stats april.stats --minus old.stats --start network.json
   dagora learn survey.csv --missing drop --knowledge known.json --truth truth.bif
-  dagora learn survey.csv --method pc --impute 20
+  dagora learn survey.csv --score bdeu --impute 20
   dagora learn patients.csv --method ilp --option best=20
 """
 

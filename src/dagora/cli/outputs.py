@@ -251,11 +251,14 @@ def window_size(nodes: Sequence[str]) -> tuple[int, int]:
 
 def show_edges(result: Result) -> None:
     """Print the edges, an arrow only where the direction is determined, and what the directions rest on."""
+    from dagora.graph.lagged_graph import split_name
+
     graph = result.shown_graph
     for tail, head in graph.edges:
         echo(f"  {tail} → {head}")
     for tail, head in graph.undirected:
-        echo(f"  {tail} — {head}")
+        late = [end for end in (tail, head) if split_name(end)[1]]  # time directs these
+        echo(f"  {late[0]} → {head if late[0] == tail else tail} (weak)" if late else f"  {tail} — {head}")
     if words := result.describe_directions():
         echo(f"\n{words}")
     unsure = result.unsure_directions()

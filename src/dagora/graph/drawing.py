@@ -26,7 +26,7 @@ from dagora.graph.any_graph import AnyGraph, number_of_edges
 from dagora.graph.cpdag import Graph
 from dagora.graph.curves import CORNER, PORT_GAP, arrowhead, curve, ports
 from dagora.graph.dag import Edge
-from dagora.graph.lagged_graph import LaggedGraph
+from dagora.graph.lagged_graph import LaggedGraph, split_name
 from dagora.graph.layout import NODE_HEIGHT, GraphLayout, Point, layout
 from dagora.graph.slices import Line, TimeLayout, place_slices
 from dagora.graph.strokes import Stroke, Verdict, strokes_of, with_strength
@@ -53,12 +53,14 @@ STYLES: dict[Verdict, tuple[str, str]] = {  # colour, dash pattern
     "not causal": ("#bb5566", "2 3"),
     "deciding": ("#b98500", "9 3"),
     "changed": ("#bb5566", ""),
+    "weak": ("#7c8794", "5 4"),
 }
 # The words of a legend.
 JUDGED: dict[Verdict, str] = {word: word for word in ("correct", "reversed", "extra", "missing")}
 # Edges of a PAG have no direction that could be reversed.
 MARKED: dict[Verdict, str] = {**JUDGED, "reversed": "other marks"}
 SHOWN: dict[Verdict, str] = {"shown": "direction shown by an intervention:", "plain": "other edges:"}
+WEAK: dict[Verdict, str] = {"weak": "weak edge from an earlier step:"}
 
 
 # About the time that a layout takes, on one core.
@@ -93,23 +95,34 @@ def draw_svg(
 
     `strengths` sets their width too, where there are no weights: what the score would lose without an edge.
     `shown` are edges whose direction an intervention shows: without a truth, they have a colour of their own.
-    `unsure` are arrows that are drawn as lines, because weak evidence directs them.
+    `unsure` are arrows that are drawn as lines, because weak evidence directs them; those from an earlier
+    step, which time directs, are dashed.
 
     >>> from dagora.graph.dag import DAG
     >>> draw_svg(DAG("ab", [("a", "b")]), title="a < b")[:4]
     '<svg'
     """
     strokes = [
-        replace(with_strength(each, strengths or {}), unsure=each.edge in unsure)
+        in_doubt(with_strength(each, strengths or {}), unsure)
         for each in strokes_of(graph, truth, weights, shown)
     ]
     widths = box_widths(graph.nodes, strokes)
     outline = graph.outline() if isinstance(graph, PAG) else graph
     plan, line = place_graph(outline, widths, [stroke.edge for stroke in strokes])
     words = MARKED if isinstance(graph, PAG) else JUDGED
-    legend = words if truth is not None else SHOWN if shown else {}
+    is_weak = any(stroke.verdict == "weak" for stroke in strokes)
+    legend = words if truth is not None else SHOWN if shown else WEAK if is_weak else {}
     summary = title or f"Graph of {len(graph)} nodes and {number_of_edges(graph)} edges"
     return assemble_svg(strokes, widths, plan, line, words=words, legend=legend, title=title, summary=summary)
+
+
+def in_doubt(stroke: Stroke, unsure: Collection[Edge]) -> Stroke:
+    """The stroke as a line, or dashed where time directs it, if it is among the unsure ones."""
+    if stroke.edge not in unsure:
+        return stroke
+    if split_name(stroke.edge[0])[1]:
+        return replace(stroke, verdict="weak") if stroke.verdict == "plain" else stroke
+    return replace(stroke, unsure=True)
 
 
 def too_slow_to_draw(graph: AnyGraph, seconds: float | None) -> bool:
@@ -273,13 +286,15 @@ def _edge(
         stroke.edge, _mark_length(left, thickness), _mark_length(right, thickness)
     )
     mark = f" {SHOWN_SIGNS[sign]} "
-    note = "" if stroke.weight is None else f": {stroke.weight:.3g}"
+    note = f": {stroke.label}" * bool(stroke.label) if stroke.weight is None else f": {stroke.weight:.3g}"
     lost = "" if stroke.strength is None else f", {stroke.strength:.1f} nats"
     verdict = "" if stroke.verdict == "plain" else f" ({words.get(stroke.verdict, stroke.verdict)})"
     drawing = f'<path d="{path}" fill="none" {_line(stroke.verdict, thickness)}/>'
     drawing += _mark(*first, left, thickness, colour) + _mark(*last, right, thickness, colour)
     if labelled and stroke.weight is not None:
-        drawing += _weight_label(middle, stroke.weight, colour)
+        drawing += _label(middle, f"{stroke.weight:.2f}".replace("-0.00", "0.00"), colour)
+    elif stroke.label:
+        drawing += _label(middle, stroke.label, colour)
     ends = f"data-tail={quoteattr(clean_letters(tail))} data-head={quoteattr(clean_letters(head))}"
     ends += f" data-sign={quoteattr(stroke.sign)}" + ' data-missing=""' * (stroke.verdict == "missing")
     if stroke.strength is not None:
@@ -304,8 +319,7 @@ def _mark(base: Point, tip: Point, mark: int, thickness: float, colour: str) -> 
     return ""
 
 
-def _weight_label(at: Point, weight: float, colour: str) -> str:
-    text = f"{weight:.2f}".replace("-0.00", "0.00")
+def _label(at: Point, text: str, colour: str) -> str:
     width = 6.6 * len(text) + 4
     return (
         f'<rect x="{at[0] - width / 2:.1f}" y="{at[1] - 8:.1f}" width="{width:.1f}" height="16" rx="4" '

@@ -18,7 +18,17 @@ from dagora.graph.metrics import classify_edges
 from dagora.graph.pag_metrics import both_pags, classify_pag_edges
 
 Verdict = Literal[
-    "plain", "shown", "correct", "reversed", "extra", "missing", "causal", "not causal", "deciding", "changed"
+    "plain",
+    "shown",
+    "correct",
+    "reversed",
+    "extra",
+    "missing",
+    "causal",
+    "not causal",
+    "deciding",
+    "changed",
+    "weak",
 ]
 
 
@@ -26,7 +36,8 @@ Verdict = Literal[
 class Stroke:
     """One edge to draw, from its first node to its second, with the sign of a PAG, such as `-->`.
 
-    An `unsure` one is drawn as a line: its arrow is not sure, but counts for Markov blankets.
+    An `unsure` one is drawn as a line: its arrow is not sure, but counts for Markov blankets. `label` is
+    written on it.
     """
 
     edge: Edge
@@ -35,6 +46,7 @@ class Stroke:
     weight: float | None
     strength: float | None = None
     unsure: bool = False
+    label: str = ""
 
 
 def strokes_of(

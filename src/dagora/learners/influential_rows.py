@@ -217,6 +217,8 @@ class Fits:
         """The log-determinant of a scatter within levels, and the share of it left without each row."""
         values = np.column_stack([self._features(i) for i in lines])
         basis = orthonormal(np.column_stack([np.ones(self.rows), *(self._features(i) for i in levels)]))
+        if values.shape[1] > self.rows - basis.shape[1]:
+            return None
         residuals = values - basis @ (basis.T @ values)
         free = 1.0 - np.einsum("ij,ij->i", basis, basis)
         try:

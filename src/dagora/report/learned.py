@@ -12,7 +12,7 @@ from dagora.graph.dag import DAG, Edge
 from dagora.graph.directions import WEAK, name_weak
 from dagora.graph.drawing import draw_svg, too_slow_to_draw
 from dagora.graph.interventions import shown_by_interventions
-from dagora.graph.lagged_graph import split_name
+from dagora.graph.lagged_graph import LaggedGraph, split_name
 from dagora.graph.metrics import Comparison, classify_edges
 from dagora.graph.pag_metrics import PAGComparison
 from dagora.learners.result import Result
@@ -66,7 +66,11 @@ def result_page(
         comparison = compare(result.graph, truth, result.dropped)
         sections.append(Section("Against the truth", comparison_table(comparison)))
     in_time = result.lagged_graph
-    sections += [*([] if in_time is None else time_section(in_time)), edge_section(result, truth), *strengths]
+    sections += [
+        *([] if in_time is None else time_section(*as_told(in_time, result))),
+        edge_section(result, truth),
+        *strengths,
+    ]
     if len(result.trace) > 1:
         sections.append(trace_section(result))
     if result.curves:
@@ -79,6 +83,15 @@ def result_page(
     sections.append(repeating(result.settings, result.seed, result.stats, result.versions, result.to_dict()))
     title = f"{result.method} on {source}" if source else f"A network learned by {result.method}"
     return page(title, lead(result), sections)
+
+
+def as_told(in_time: LaggedGraph, result: Result) -> tuple[LaggedGraph, list[Edge]]:
+    """The graph with lines where directions within a step are not determined, and its weak lagged edges."""
+    late = {edge: split_name(edge[0])[1] > 0 for edge in result.open_edges}
+    lines = [edge for edge, is_late in late.items() if not is_late]
+    edges = [edge for edge in in_time.edges if edge[2] or edge[:2] not in lines]
+    told = LaggedGraph(in_time.variables, in_time.lags, edges, lines)
+    return told, [edge for edge, is_late in late.items() if is_late]
 
 
 def lead(result: Result) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dagora.data.schema import Kind
+from dagora.data.table import Table
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
@@ -26,6 +29,17 @@ class CodedColumns(NamedTuple):
     cardinalities: NDArray[np.int64]
     bits: NDArray[np.uint64]
     bit_offsets: NDArray[np.int64]
+
+
+def codes_of(table: Table) -> Codes:
+    """Discrete columns as rows of one matrix, in the smallest type; continuous ones stay zero."""
+    largest = int(table.schema.cardinalities.max(initial=0))
+    smallest = np.uint8 if largest <= 256 else np.uint16
+    codes: NDArray[Any] = np.zeros((len(table.schema), table.n_rows), dtype=smallest)
+    for position, variable in enumerate(table.schema):
+        if variable.kind is Kind.DISCRETE:
+            codes[position] = table.columns[position]
+    return codes
 
 
 def coded_columns(

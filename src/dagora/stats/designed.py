@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from dagora.data.table import Table
 from dagora.kernels.threads import Threads
 from dagora.stats.basis import BasisMoments, basis_blocks, scaled_columns
 from dagora.stats.capabilities import StatisticsCapabilities
-from dagora.stats.coded_columns import Codes
+from dagora.stats.coded_columns import Codes, codes_of
 from dagora.stats.effective_rows import FEWEST, EffectiveRows, effective_rows
 from dagora.stats.indicators import IndicatorMoments, feature_blocks, feature_starts, table_scales
 from dagora.stats.moments import column_blocks
@@ -108,15 +108,7 @@ class DesignStatistics:
 
     @cached_property
     def _codes(self) -> Codes:
-        """Discrete columns as rows of one matrix, in the smallest type; continuous ones stay zero."""
-        largest = int(self._cardinalities.max(initial=0))
-        codes: NDArray[Any] = np.zeros(
-            (len(self.schema), self.designed.n_rows), dtype=np.uint8 if largest <= 256 else np.uint16
-        )
-        for position, variable in enumerate(self.schema):
-            if variable.kind is Kind.DISCRETE:
-                codes[position] = self.designed.table.columns[position]
-        return codes
+        return codes_of(self.designed.table)
 
     def counts(self, column_sets: ColumnSets) -> CellCounts:
         """Sums of weights in the occupied cells of many sets; those that begin alike are cheapest."""

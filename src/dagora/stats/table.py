@@ -6,18 +6,17 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.data.columns.overview import Overview
-from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.stats.basis import BasisMoments, table_basis_moments
 from dagora.stats.blocks.in_memory import count_in_blocks, in_asked_order
 from dagora.stats.capabilities import StatisticsCapabilities
-from dagora.stats.coded_columns import CodedColumns, Codes, coded_columns
+from dagora.stats.coded_columns import CodedColumns, Codes, coded_columns, codes_of
 from dagora.stats.counting import count_sets
 from dagora.stats.indicators import IndicatorMoments, table_indicator_moments
 from dagora.stats.moments import table_moments
@@ -131,14 +130,7 @@ class TableStatistics:
 
     @cached_property
     def _codes(self) -> Codes:
-        """Discrete columns as rows of one matrix, in the smallest type; continuous ones stay zero."""
-        largest = int(self._cardinalities.max(initial=0))
-        smallest = np.uint8 if largest <= 256 else np.uint16
-        codes: NDArray[Any] = np.zeros((len(self.schema), self.n_rows), dtype=smallest)
-        for position, variable in enumerate(self.schema):
-            if variable.kind is Kind.DISCRETE:
-                codes[position] = self._table.columns[position]
-        return codes
+        return codes_of(self._table)
 
     @cached_property
     def _coded(self) -> CodedColumns:

@@ -54,5 +54,7 @@ def test_what_holds_at_one_step_holds_at_all_and_contradictions_are_left_out() -
     assert not known.conflicts
     known.learn(np.zeros_like(yes), yes)
     assert known.conflicts
+    known.learn(yes, np.zeros_like(yes))
+    assert known.conflicts, "a later step that agrees does not take it back"
     assert known.yes[2, 1]
     assert not known.no[2, 1]

@@ -8,10 +8,12 @@ from dagora.graph.ancestral.pag import PAG
 from dagora.graph.ancestral.true_pag import true_pag
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.lagged_graph import LaggedGraph, split_name
+from dagora.learners.constraint.skeleton import Separation, Skeleton
 from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.time import lpcmci as method
-from dagora.learners.time.lpcmci import lpcmci
+from dagora.learners.time.causes_in_time import CausesInTime
+from dagora.learners.time.lpcmci import CauseSearch, lpcmci
 from dagora.learners.time.tests_in_windows import WindowTests
 from dagora.stats.lagged import SeriesStatistics
 from tests.learners.time.separation_in_time import SeparationLinks, random_graph_in_time, unrolled
@@ -123,3 +125,16 @@ def test_strongly_autocorrelated_series_keep_their_causes() -> None:
         (one, other) for one, _, other in found.marked_edges if split_name(one)[0] != split_name(other)[0]
     }
     assert between == {("x[t-1]", "y"), ("y[t-1]", "z")}
+
+
+@pytest.mark.parametrize(("edges", "collides"), [([], False), ([("a", "b", 0), ("c", "b", 0)], True)])
+def test_edges_that_may_be_superfluous_make_no_collider(edges: list, collides: bool) -> None:
+    """No set was tried for a — b and b — c yet, and a and c are independent: a test of both edges decides."""
+    truth = LaggedGraph("abc", 1, edges)
+    tests = SeparationLinks(truth)
+    windows = WindowTests(tests, tests, "truth", truth.variables, 100, "3 steps", ())
+    known = CausesInTime.of_time(3, 2)
+    search = CauseSearch.over(windows, Run(), 1, 0.01, None, causes=known, beyond=3)
+    search.found = Skeleton(~np.eye(6, dtype=np.bool_), 3)
+    search.separate((0, 2), Separation((), 1.0))
+    assert search.may_collide(0, 1, 2) is collides

@@ -90,8 +90,16 @@ def test_refusals():
     whole = chain(share=0.0)
     with pytest.raises(DataError, match="no cell is missing"):
         dagora.bootstrap(whole, "pc", samples=3, resample="impute")
-    with pytest.raises(OptionError, match="returns a PAG"):
+    with pytest.raises(
+        OptionError, match=r"returns a PAG.* each test then counts the rows that saw its columns"
+    ):
         dagora.bootstrap(chain(), "fci", samples=3, resample="impute")
+
+
+@pytest.mark.parametrize(("method", "told"), [("pc", True), ("hill-climb", False)])
+def test_a_method_by_tests_takes_drawn_cells_for_seen_ones_and_is_told(method, told):
+    found = dagora.bootstrap(chain(), method, samples=3, resample="impute")
+    assert any("take drawn cells for seen ones" in each for each in found.warnings) is told
 
 
 def test_on_the_command_line(run, tmp_path):

@@ -17,6 +17,24 @@ IN_TIME = (
     Option("threshold", "float", 0.3, "smaller weights within a step are dropped", low=0.0),
     Option("threshold_lagged", "float", 0.1, "smaller weights from earlier steps are dropped", low=0.0),
 )
+IN_STEP = (
+    Option(
+        "collider_rule",
+        "text",
+        "majority",
+        "when x → k ← y: k is in few of the sets that separate x and y (majority), in none of them "
+        "(conservative), or not in the one that was found first (none)",
+        choices=("majority", "conservative", "none"),
+    ),
+    Option("max_given", "int", None, "most variables of the same step that a test is given", low=0),
+    Option(
+        "max_lagged",
+        "int",
+        None,
+        "most earlier nodes of either end that a test is given, the strongest first",
+        low=0,
+    ),
+)
 
 TIME = (
     Method(
@@ -62,28 +80,37 @@ TIME = (
         reference="Runge 2020",
         learner="dagora.learners.time.pcmci_plus:pcmci_plus",
         obeys=NO_PARENT_LIMIT,
+        options=(LAGS, TEST_IN_TIME, LEVEL, *IN_STEP),
+        any_kind=True,
+        by_tests=True,
+        in_time=True,
+        reach=2,
+    ),
+    Method(
+        name="jpcmci-plus",
+        seldom=True,
+        summary="J-PCMCI+: pcmci-plus for many series, whose contexts may be columns or hidden",
+        takes="statistics",
+        returns="cpdag",
+        promise="the true class of the variables of series where every test is right, also where hidden "
+        "contexts confound them",
+        reference="Günther, Ninad & Runge 2023",
+        learner="dagora.learners.time.jpcmci_plus:jpcmci_plus",
+        obeys=NO_PARENT_LIMIT,
         options=(
             LAGS,
-            TEST_IN_TIME,
             LEVEL,
             Option(
-                "collider_rule",
+                "hidden",
                 "text",
-                "majority",
-                "when x → k ← y: k is in few of the sets that separate x and y (majority), in none of them "
-                "(conservative), or not in the one that was found first (none)",
-                choices=("majority", "conservative", "none"),
+                "auto",
+                "hidden contexts: what differs between series, what changes alike in all (steps), both, "
+                "or none; auto is both if that leaves half of the windows, else series",
+                choices=("auto", "both", "series", "steps", "none"),
             ),
-            Option("max_given", "int", None, "most variables of the same step that a test is given", low=0),
-            Option(
-                "max_lagged",
-                "int",
-                None,
-                "most earlier nodes of either end that a test is given, the strongest first",
-                low=0,
-            ),
+            *IN_STEP,
         ),
-        any_kind=True,
+        needs_rows=True,
         by_tests=True,
         in_time=True,
         reach=2,

@@ -6,11 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.graph.bit_kernels import first_subset, flip_bit
-from dagora.kernels.decorators import kernel
+from dagora.kernels.decorators import borrowing
 from dagora.learners.candidates.candidates import FlatCandidates
 
 
-@kernel
 def choose_parents(sets: FlatCandidates, order: NDArray[np.int64], choice: NDArray[np.int64]) -> float:
     """Write the best row of every variable that the order permits to `choice`; return the network's score.
 
@@ -22,7 +21,14 @@ def choose_parents(sets: FlatCandidates, order: NDArray[np.int64], choice: NDArr
     >>> choose_parents(pair.flat, np.array([1, 0]), choice), choice  # b first: a may have the parent b
     (-3.0, array([0, 3]))
     """
-    before = np.zeros(sets.masks.shape[1], dtype=np.uint64)
+    return choose_after(sets, order, choice, np.zeros(sets.masks.shape[1], dtype=np.uint64))
+
+
+@borrowing
+def choose_after(
+    sets: FlatCandidates, order: NDArray[np.int64], choice: NDArray[np.int64], before: NDArray[np.uint64]
+) -> float:
+    """Choose as `choose_parents` does, after the variables in the bit row `before`, which grows."""
     total = 0.0
     for x in order:
         stop = sets.offsets[x + 1]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dagora.graph.bit_kernels import first_subset, flip_bit, is_subset
 from dagora.graph.bits import Rows, pack, unpack
-from dagora.kernels.decorators import kernel, patient
+from dagora.kernels.decorators import borrowing, kernel, patient
 from dagora.kernels.rows import copy_row
 from dagora.learners.candidates.candidates import Candidates, FlatCandidates
 from dagora.learners.search.best_parents import choose_parents
@@ -297,25 +297,34 @@ def undominated_by_pairs(masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
     return flags
 
 
-@kernel
 def place_all(masks: NDArray[np.uint64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """Place every variable that has a set within those already placed, until none is left that can be placed.
 
     Returns the variables in that order: all of them if and only if some order permits a network.
     """
-    d = len(offsets) - 1
-    order = np.empty(d, dtype=np.int64)
-    placed = np.zeros(d, dtype=np.bool_)
-    before = np.zeros(masks.shape[1], dtype=np.uint64)
+    order = np.empty(len(offsets) - 1, dtype=np.int64)
+    placed = np.zeros(len(order), dtype=np.bool_)
+    return order[: place_in(masks, offsets, order, placed, np.zeros(masks.shape[1], dtype=np.uint64))]
+
+
+@borrowing
+def place_in(
+    masks: NDArray[np.uint64],
+    offsets: NDArray[np.int64],
+    order: NDArray[np.int64],
+    placed: NDArray[np.bool_],
+    before: NDArray[np.uint64],
+) -> int:
+    """Place variables in `order` as `place_all` does, after those in `before`; return their number."""
     count = 0
     again = True
     while again:
         again = False
-        for x in range(d):
+        for x in range(len(placed)):
             if not placed[x] and first_subset(masks, offsets[x], offsets[x + 1], before) < offsets[x + 1]:
                 placed[x] = True
                 order[count] = x
                 count += 1
                 flip_bit(before, x)
                 again = True
-    return order[:count]
+    return count

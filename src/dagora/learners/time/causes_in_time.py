@@ -10,7 +10,7 @@ follow, at all steps alike (Claassen & Heskes 2011):
 - what follows from both sides of a choice holds.
 
 Rules R1 to R3 and R8 to R10 of Zhang (2008) are cases of these. They do not ask which nodes are adjacent, so
-they hold while superfluous edges are still there. What contradicts something known is left out and counted.
+they hold while superfluous edges are still there. What contradicts something known is left out, and counted.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ class Choice(NamedTuple):
 @dataclass
 class CausesInTime:
     """Causes among nodes that are numbered slice by slice, the present first, with `d` nodes a slice.
+
+    `conflicts` is the largest number of marks that were left out at once.
 
     >>> known = CausesInTime.of_time(2, 3)  # x, y, x[t-1], y[t-1], x[t-2], y[t-2]
     >>> known.choices.add(Choice(2, 4, 0))  # x[t-1] is in what separates x[t-2] and x
@@ -70,7 +72,7 @@ class CausesInTime:
         both_ways = yes & yes.T
         wrong = (yes & (self.no | no | both_ways)) | (no & (self.yes | yes))
         np.fill_diagonal(wrong, val=True)
-        self.conflicts = int(wrong.sum()) - len(wrong)
+        self.conflicts = max(self.conflicts, int(wrong.sum()) - len(wrong))
         self.yes |= yes & ~wrong
         self.no |= no & ~wrong
 

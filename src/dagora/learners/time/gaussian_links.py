@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import atanh, erfc, sqrt
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,6 @@ from dagora.learners.constraint.partial_correlations import (
     next_subset,
     significance_limits,
 )
-from dagora.learners.independence.fisher_z import FisherZ
 from dagora.learners.run import Run
 from dagora.learners.time.link_tests import Given, Link, TestedLink
 from dagora.scores.gaussian import COLLINEAR
@@ -37,10 +37,27 @@ SETS_PER_CHECK = 20_000
 KEPT_NUMBERS = 1 << 25
 
 
+class Correlated(Protocol):
+    """Correlations of so many rows, as `FisherZ` has them."""
+
+    @property
+    def correlations(self) -> Floats:
+        """The correlations of all columns."""
+
+    @property
+    def rows(self) -> int:
+        """The number of rows, less those that centring takes."""
+
+    @property
+    def max_given(self) -> int:
+        """The size of the largest conditioning set."""
+
+
 class GaussianLinks:
     """Partial correlations of nodes of a window.
 
     >>> from dagora.data.table import Table
+    >>> from dagora.learners.independence.fisher_z import FisherZ
     >>> from dagora.stats.table import TableStatistics
     >>> a, noise, more = np.random.default_rng(0).normal(size=(3, 200))
     >>> rows = np.stack([a, a + noise, a + more], axis=1)
@@ -52,11 +69,11 @@ class GaussianLinks:
     ((0,), 0.392, {0: 1})
     """
 
-    def __init__(self, test: FisherZ, alpha: float) -> None:
+    def __init__(self, test: Correlated, alpha: float) -> None:
         self._correlations = np.ascontiguousarray(test.correlations)
         self._rows = test.rows
         self.max_given = test.max_given
-        self._limits = significance_limits(test.rows, len(test.names), alpha)
+        self._limits = significance_limits(test.rows, len(test.correlations), alpha)
         self._kept: dict[tuple[int, int, Given], tuple[dict[int, int], Floats]] = {}
         self._numbers = 0
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,20 @@ Matrix = NDArray[np.bool_]
 Pair = tuple[int, int]
 
 
+class Contexts(Protocol):
+    """Variables that nothing in the series acts on: the last ones of all."""
+
+    @property
+    def count(self) -> int:
+        """The number of them."""
+
+    def trim(self, link: Link) -> Link:
+        """Leave out what the tests of a link are not given, because of contexts."""
+
+    def review(self, links: MomentaryLinks) -> Iterator[Pair]:
+        """Look again at the links of contexts that are left; return those to remove."""
+
+
 @dataclass
 class MomentaryLinks:
     """The links that are left, and what was found out about each that was tested.
@@ -34,6 +49,7 @@ class MomentaryLinks:
     weakest:    the test with the largest p-value, by (cause, effect); within a step, the smaller one first
     separating: the set that removed a link, beside the lagged parents
     removed_first: the lagged links that the first phase removed, without this one
+    contexts:   of the variables, those that nothing in the series acts on
     """
 
     within: Matrix
@@ -47,6 +63,7 @@ class MomentaryLinks:
     tests: int = 0
     level: int = -1
     finished: bool = True
+    contexts: Contexts | None = None
 
     def __post_init__(self) -> None:
         self._around: dict[int, list[int]] = {}
@@ -66,7 +83,13 @@ class MomentaryLinks:
         base = tuple(dict.fromkeys([*own, *shifted]))
         near = tuple(node for node in self.neighbours(effect) if node != cause)
         others = () if lag else tuple(node for node in self.neighbours(variable) if node != effect)
-        return Link(cause, effect, base, near, others)
+        link = Link(cause, effect, base, near, others)
+        return link if self.contexts is None else self.contexts.trim(link)
+
+    @property
+    def inside(self) -> int:
+        """The number of variables that are no contexts."""
+        return self.variables - (0 if self.contexts is None else self.contexts.count)
 
     def neighbours(self, variable: int) -> list[int]:
         """The variables that are adjacent within the step."""
@@ -101,6 +124,7 @@ def find_skeleton_in_time(
     run: Run,
     most_given: int | None = None,
     most_lagged: int | None = None,
+    contexts: Contexts | None = None,
 ) -> MomentaryLinks:
     """Test links given ever more neighbours, from pairs that may be adjacent `within` a step.
 
@@ -110,7 +134,7 @@ def find_skeleton_in_time(
     lagged = np.zeros_like(required)
     for effect, parents in enumerate(found.of):
         lagged[parents, effect] = True
-    links = MomentaryLinks(within.copy(), lagged, found.of, most_lagged, most_given)
+    links = MomentaryLinks(within.copy(), lagged, found.of, most_lagged, most_given, contexts=contexts)
     links.removed_first = frozenset(pair for pair in found.largest_p if not lagged[pair])
     stays = required.copy()
     stays[:d] |= required[:d].T
@@ -134,6 +158,10 @@ def find_skeleton_in_time(
                 removed.append((link.cause, link.effect))
         for pair in removed:
             links.remove(*pair)
+    if contexts is not None and links.finished:
+        for pair in contexts.review(links):
+            if not stays[pair]:
+                links.remove(*pair)
     return links
 
 

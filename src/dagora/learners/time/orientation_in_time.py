@@ -88,13 +88,18 @@ def orient_within(
 
 
 def paths_in_time(links: MomentaryLinks) -> list[Triple]:
-    """All x → k — y with x of an earlier step, and all x — k — y within one, whose ends are not adjacent."""
-    d = links.variables
+    """All x → k — y with x of an earlier step, and all x — k — y within one, whose ends are not adjacent.
+
+    Contexts have known directions: paths by them, and those that are sure to collide, are left out.
+    """
     found: list[Triple] = []
-    for k in range(d):
+    for k in range(links.inside):
         around = links.neighbours(k)
         earlier = np.flatnonzero(links.lagged[:, k]).tolist()
         for y in around:
+            if y >= links.inside:
+                found.extend((x, k, y) for x in around if x < links.inside and not links.within[x, y])
+                continue
             found.extend((x, k, y) for x in around if x < y and not links.within[x, y])
             found.extend((x, k, y) for x in earlier if not links.lagged[x, y])
     return found

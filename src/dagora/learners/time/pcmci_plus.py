@@ -12,7 +12,9 @@ Variables are sorted by name first, so their order in the table does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +22,15 @@ from numpy.typing import NDArray
 from dagora.base.phrases import amount, some_of
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import Edge
-from dagora.graph.lagged_graph import window_names
+from dagora.graph.lagged_graph import split_name, window_names
 from dagora.learners.constraint.named_tests import check_level, edges_left
 from dagora.learners.constraint.pc import directions
 from dagora.learners.outcome import LinkTest, Outcome
 from dagora.learners.run import Run
 from dagora.learners.time.dynotears import edges_in_time
 from dagora.learners.time.lagged_parents import find_lagged_parents
-from dagora.learners.time.momentary_skeleton import MomentaryLinks, find_skeleton_in_time
+from dagora.learners.time.link_tests import LinkTests
+from dagora.learners.time.momentary_skeleton import Contexts, MomentaryLinks, find_skeleton_in_time
 from dagora.learners.time.orientation_in_time import ColliderRule, Within, orient_within
 from dagora.learners.time.tests_in_windows import WindowTests, tests_in_windows
 from dagora.stats.statistics import Statistics
@@ -51,44 +54,111 @@ def pcmci_plus(
     """Learn a class of graphs in time from tests at level `alpha`."""
     check_level(alpha)
     windows = tests_in_windows(statistics, REACH * lags, test, alpha, "pcmci-plus")
-    variables, d = windows.variables, len(windows.variables)
-    allowed, required = edges_in_time(run.knowledge, variables, lags)
-    allowed, required = allowed[:, :d] | required[:, :d], required[:, :d]
-    parents = find_lagged_parents(windows.tests, without_present(allowed, d), required, alpha, run, variables)
-    possible = allowed[:d] | allowed[:d].T
-    links = find_skeleton_in_time(windows.tests, parents, possible, required, run, max_given, max_lagged)
+    d = len(windows.variables)
+    allowed, required = edges_in_time(run.knowledge, windows.variables, lags)
+    limits = SearchLimits(alpha, collider_rule, max_given, max_lagged)
+    found = search_in_time(
+        windows.tests, windows.variables, allowed[:, :d] | required[:, :d], required[:, :d], limits, run
+    )
+    graph = found.graph(windows.variables, lags).reorder(window_names(statistics.schema.names, lags))
+    return found.outcome(graph, message_of(found.links, windows, alpha, run), windows.rows, windows.warnings)
+
+
+class SearchLimits(NamedTuple):
+    """The level of tests, the rule of colliders, and the most nodes that tests are given of each sort."""
+
+    alpha: float
+    collider_rule: ColliderRule
+    max_given: int | None = None
+    max_lagged: int | None = None
+
+
+@dataclass(frozen=True)
+class FoundInTime:
+    """The links and directions that were found among some variables."""
+
+    variables: tuple[str, ...]
+    links: MomentaryLinks
+    within: Within
+    impossible: Matrix
+
+    def graph(self, observed: tuple[str, ...], lags: int) -> CPDAG:
+        """The edges among the first of the variables, those that are observed; none among contexts."""
+        links, d, seen = self.links, len(self.variables), len(observed)
+        matrix = np.zeros((lags + 1, d, d), dtype=np.bool_)
+        matrix[1:] = links.lagged[d : (lags + 1) * d].reshape(lags, d, d)
+        matrix[0] = self.within.directed | self.within.open | self.within.conflicts
+        matrix[:, :, links.inside :] = False
+        whole = np.zeros((lags + 1, seen, lags + 1, seen), dtype=np.bool_)
+        whole[:, :, 0] = matrix[:, :seen, :seen]
+        size = (lags + 1) * seen
+        return CPDAG.from_numpy(whole.reshape(size, size), window_names(observed, lags))
+
+    def outcome(
+        self,
+        graph: CPDAG,
+        message: str,
+        windows: int,
+        warnings: Iterable[str],
+        more: Mapping[str, float] | None = None,
+    ) -> Outcome:
+        """The outcome, with its warnings after those of windows, and more numbers."""
+        links, within = self.links, self.within
+        lagged = sum(split_name(cause)[1] > 0 for cause, _ in graph.edges)
+        warned = [
+            *warnings,
+            *refused_edges(self.impossible),
+            *contradictions(within, self.variables),
+            *untested(links),
+        ]
+        return Outcome(
+            graph,
+            "finished" if links.finished else "time-limit",
+            message,
+            stats={
+                "tests": float(links.tests),
+                "largest_set": float(max(0, links.level)),
+                "windows": float(windows),
+                "edges_within": float(len(graph.edges) + len(graph.undirected) - lagged),
+                "edges_lagged": float(lagged),
+                "conflicts": float(within.conflicts.sum() // 2),
+                "ambiguous_paths": float(len(within.ambiguous)),
+                **(more or {}),
+            },
+            warnings=tuple(warned),
+            link_tests=tests_of_edges(graph, links, self.variables),
+        )
+
+
+def search_in_time(
+    tests: LinkTests,
+    variables: tuple[str, ...],
+    allowed: Matrix,
+    required: Matrix,
+    limits: SearchLimits,
+    run: Run,
+    contexts: Contexts | None = None,
+) -> FoundInTime:
+    """The three phases; rows of `allowed` and `required` are nodes, their columns variables."""
+    d = len(variables)
+    parents = find_lagged_parents(tests, without_present(allowed, d), required, limits.alpha, run, variables)
+    links = find_skeleton_in_time(
+        tests,
+        parents,
+        allowed[:d] | allowed[:d].T,
+        required,
+        run,
+        limits.max_given,
+        limits.max_lagged,
+        contexts,
+    )
     known, impossible = directions(links.within, required[:d], allowed[:d] & ~allowed[:d].T)
     for pair in np.argwhere(np.triu(impossible)).tolist():
         links.remove(*pair)
     links.tests += parents.tests
     links.finished &= parents.finished
-    within = orient_within(windows.tests, links, known, collider_rule, run)
-    matrix = np.zeros(((lags + 1) * d, (lags + 1) * d), dtype=np.bool_)
-    matrix[: len(links.lagged), :d] = links.lagged
-    matrix[:d, :d] |= within.directed | within.open | within.conflicts
-    nodes = window_names(variables, lags)
-    graph = CPDAG.from_numpy(matrix, nodes).reorder(window_names(statistics.schema.names, lags))
-    warnings = [
-        *windows.warnings,
-        *refused_edges(impossible),
-        *contradictions(within, variables),
-        *untested(links),
-    ]
-    return Outcome(
-        graph,
-        "finished" if links.finished else "time-limit",
-        message_of(links, windows, alpha, run),
-        stats={
-            "tests": float(links.tests),
-            "largest_set": float(max(0, links.level)),
-            "windows": float(windows.rows),
-            "edges_within": float(links.within.sum() // 2),
-            "edges_lagged": float(links.lagged.sum()),
-            "conflicts": float(within.conflicts.sum() // 2),
-            "ambiguous_paths": float(len(within.ambiguous)),
-        },
-        warnings=tuple(warnings),
-        link_tests=tests_of_edges(graph, links, nodes),
+    return FoundInTime(
+        variables, links, orient_within(tests, links, known, limits.collider_rule, run), impossible
     )
 
 
@@ -149,10 +219,11 @@ def untested(links: MomentaryLinks) -> list[str]:
     return [f"of {amount(count, 'link')} no test was possible, as {reason}: such links are kept"]
 
 
-def tests_of_edges(graph: CPDAG, links: MomentaryLinks, nodes: Sequence[str]) -> dict[Edge, LinkTest]:
+def tests_of_edges(graph: CPDAG, links: MomentaryLinks, names: Sequence[str]) -> dict[Edge, LinkTest]:
     """The test with the largest p-value of each edge of the graph that was tested, as the graph names it."""
-    place = {node: at for at, node in enumerate(nodes)}
     d = links.variables
+    lags = len(links.lagged) // d - 1
+    place = {node: at for at, node in enumerate(window_names(names, lags))}
     found = {}
     for edge in (*graph.edges, *graph.undirected):
         cause, effect = place[edge[0]], place[edge[1]]

@@ -80,7 +80,11 @@ def change_words(panel: Panel, lags: int, graph: AnyGraph) -> list[str]:
     numbers = {one.name for one in table.schema if one.kind is Kind.CONTINUOUS}
     breaks = np.flatnonzero(np.diff(windows.ends) != 1) + 1
     runs = [(a, b) for a, b in zip([0, *breaks.tolist()], [*breaks.tolist(), len(windows.ends)], strict=True)]
-    tested = [name for name in in_time.variables if name in numbers]
+    tested = [
+        name
+        for name in in_time.variables
+        if name in numbers and any(np.ptp(columns[name][first:stop]) > 0 for first, stop in runs)
+    ]
     found: list[tuple[str, RegressionChange]] = []
     for name in tested:
         parents = parents_in_time(in_time, name)

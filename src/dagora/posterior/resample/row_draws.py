@@ -53,6 +53,17 @@ def check_number(samples: object) -> None:
         )
 
 
+def drawn_as_seen(method: Method) -> str:
+    """A caution about tests on completed tables; empty for other methods."""
+    if not method.by_tests:
+        return ""
+    seen = ": without multiple imputation each test counts the rows that saw its columns"
+    return (
+        "tests on a completed table take drawn cells for seen ones, and find too many edges"
+        f"{seen if method.tests_seen_rows else ''}"
+    )
+
+
 def way_for(name: str, method: Method) -> str:
     """The way to draw rows for a method: the one that was named, else the one that suits it.
 
@@ -62,9 +73,10 @@ def way_for(name: str, method: Method) -> str:
     """
     if method.returns == "pag":
         counting = "multiple imputation" if name == IMPUTE else "the bootstrap"
+        instead = "each test then counts the rows that saw its columns" if name == IMPUTE else "or use pc"
         raise OptionError(
             f"{counting} counts edges of DAGs and CPDAGs, and the method {method.name} returns a PAG, "
-            f"whose edges have marks: leave {counting} out, or use pc"
+            f"whose edges have marks: leave {counting} out{':' if name == IMPUTE else ','} {instead}"
         )
     if name == IMPUTE:
         return name

@@ -97,12 +97,14 @@ class SeriesBlocks:
         blocks = [np.arange(first - self.lags, stop, dtype=np.int64) for first, stop in spans]
         rows = np.concatenate(blocks)
         starts = np.cumsum([0, *map(len, blocks)]).astype(np.int64)
+        runs = np.searchsorted(panel.starts, [block[0] for block in blocks], side="right") - 1
         return replace(
             panel,
             table=in_row_order(panel.table, rows, None),
             starts=starts,
-            labels=("",) * len(blocks),
+            labels=tuple(panel.labels[run] for run in runs.tolist()),
             warnings=(),
+            steps=None if panel.steps is None else panel.steps[rows],
         )
 
     def _any(

@@ -14,7 +14,7 @@ from dagora.kernels.decorators import kernel
 from dagora.kernels.random import shuffle
 from dagora.kernels.rows import copy_row
 from dagora.learners.candidates.candidates import FlatCandidates
-from dagora.learners.search.best_parents import choose_parents
+from dagora.learners.search.best_parents import choose_after
 from dagora.learners.search.order.insertions import fill_prefixes
 
 
@@ -65,7 +65,7 @@ def swap_search(
     """
     d = len(order)
     choice = np.empty(d, dtype=np.int64)
-    current = choose_parents(sets, order, choice)
+    current = choose_after(sets, order, choice, np.zeros(sets.masks.shape[1], dtype=np.uint64))
     best = current
     copy_row(order, best_order)
     if d < 2:
