@@ -107,7 +107,7 @@ def over_variables() -> list[Row]:
         row(
             "Avg has lower SHDs than Voting (6.1)",
             by_place(lower) + cost_of_avg(lower),
-            f"Avg − Voting: {intervals(lower)} (d = 50: 150 runs)",
+            f"Avg − Voting: {intervals(lower)} (d = 50: 330 runs)",
         ),
         row(
             "Voting finds few edges: low TPRs (6.1)",

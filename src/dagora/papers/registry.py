@@ -211,8 +211,8 @@ ITEMS = (
         "kernel PC, DiBS+ and the empty graph on the tables of figures 1 and 2, n = 10",
         "dagora.papers.gpn.others:fig1_others",
         GPN,
-        quick="12 graphs per row, DiBS+ 1",
-        full="100 graphs per row, DiBS+ 10",
+        quick="12 graphs per row, DiBS+ 1 and two of its settings",
+        full="100 graphs per row, DiBS+ 10 and five of its settings",
     ),
     Item(
         "gpn/equivalence",
