@@ -20,7 +20,7 @@ class SamplingTarget:
     """A posterior over the graphs of a space, as far as the knowledge permits them.
 
     `note` describes the space in a sentence, `seconds` is the time that finding and scoring it took.
-    `windows` are those of time in which nothing was left out: the chains then run over the present step alone.
+    `windows` are those of time in which nothing was left out: chains then run over the present step alone.
     `missing` says which families of the space were not scored in time, and `late` why.
     """
 

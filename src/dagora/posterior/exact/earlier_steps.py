@@ -1,6 +1,6 @@
 """Posteriors of windows of time: earlier steps are summed out, and drawn again with the parents.
 
-Columns of earlier steps have no parents, so only the columns of the present step stand in layers or orders. The
+Columns of earlier steps have no parents, so only those of the present step stand in layers or orders. The
 weight of a parent set P of those is the sum over all sets of earlier columns that may go with it. Given P,
 the earlier parents of a column are independent of all others: they are drawn from their share of that sum.
 So it takes the steps of n variables, and not those of (lags + 1) n.
