@@ -79,7 +79,7 @@ def test_decimal_steps_and_dates() -> None:
 
 def many_days() -> dict[str, list[object]]:
     """Sixty days of 2024 without the 29th of February."""
-    days = [str(np.datetime64("2024-01-20") + k) for k in range(60)]
+    days = [str(np.datetime64("2024-01-20") + np.timedelta64(k, "D")) for k in range(60)]
     kept = [day for day in days if day != "2024-02-29"]
     generator = np.random.default_rng(0)
     return {

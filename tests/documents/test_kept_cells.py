@@ -19,6 +19,7 @@ KEPT = {
 BESIDE_PUBLISHED = {
     "gpn/fig1",
     "gpn/fig1-n15",
+    "gpn/fig1-others",
 }  # their pages have numbers of the authors' files, which are not ours
 
 

@@ -185,7 +185,7 @@ def choose_axis(moments: Times, inside: NDArray[np.bool_], *, dates: bool) -> Ax
     when = days.astype("datetime64[D]")
     months = when.astype("datetime64[M]")
     day = (when - months).astype(np.int64) + 1
-    last = ((months + 1).astype("datetime64[D]") - months).astype(np.int64)
+    last = ((months + np.timedelta64(1, "M")).astype("datetime64[D]") - months).astype(np.int64)
     if len(np.unique(months)) > 1 and (day == np.minimum(day.max(), last)).all():
         return Axis(months.astype(np.float64), as_month, MONTH, "month")
     weekday = (days.astype(np.int64) + 3) % 7  # the first of January 1970 was a Thursday; Monday is 0

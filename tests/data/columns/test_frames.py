@@ -42,6 +42,8 @@ def native(table):
 @quick
 @given(table=tables(unseen=False))
 def test_all_frames_and_a_file_agree(tmp_path_factory, table):
+    # One column of texts that are cut at the same marks reads like a title above several columns.
+    assume(len(table.names) > 1 or not any(set(";|\t,") & set(level) for level in table.schema[0].levels))
     columns = native(table)
     for make in FRAMES.values():
         assert Table.from_frame(make(columns)).equals(table)

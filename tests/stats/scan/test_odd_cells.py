@@ -86,7 +86,7 @@ def test_very_many_such_numbers_are_read_too(tmp_path):
 
 
 def test_declared_dates_are_days(tmp_path):
-    days = np.datetime64("2024-01-01") + np.random.default_rng(0).integers(0, 80, 60)
+    days = np.datetime64("2024-01-01") + np.random.default_rng(0).integers(0, 80, 60).astype("timedelta64[D]")
     numbers = np.random.default_rng(1).normal(size=60)
     stored = parquet(tmp_path, {"d": days, "b": numbers})
     text = "".join(f"{day},{x}\n" for day, x in zip(days, numbers, strict=True))

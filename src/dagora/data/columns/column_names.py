@@ -104,8 +104,8 @@ def kept_positions(names: Sequence[str], reading: ReadingOptions) -> list[int]:
     trimmed = {*names, *(name.strip() for name in names)}
     about_rows = set(reading.about_rows.values())
     only = trimmed if reading.only is None else {*reading.only, *about_rows}
-    for name in only - about_rows:
-        if name not in trimmed:
+    for name in reading.only or ():
+        if name not in trimmed and name not in about_rows:
             raise DataError(f"there is no column named '{name}': known are {list_names(names)}")
     kept = [i for i, name in enumerate(names) if name not in gone and (name in only or name.strip() in only)]
     if not kept and names:

@@ -253,7 +253,7 @@ def sheet_day_warning(typed: Sequence[Column]) -> Iterator[str]:
         )
         if days and (numbers == np.floor(numbers)).all():
             name = column.variable.name
-            first, last = np.datetime64("1899-12-30") + numbers[[0, -1]].astype(np.int64)
+            first, last = np.datetime64("1899-12-30") + numbers[[0, -1]].astype("timedelta64[D]")
             yield (
                 f"the numbers of column '{name}' may be dates as a spreadsheet counts days ({first} to "
                 f"{last}): if they are, write them as dates, or leave the column out ({option('drop', name)})"

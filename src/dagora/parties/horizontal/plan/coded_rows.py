@@ -241,6 +241,6 @@ def reading_by(codebook: Codebook, reading: ReadingOptions) -> ReadingOptions:
         reading,
         discrete=[name for name in names if name not in set(numbers)],
         continuous=numbers,
-        only=frozenset(names),
+        only=tuple(names),
         levels={coding.name: coding.levels for coding in codebook if coding.levels},
     )
