@@ -10,6 +10,7 @@ import dagora
 from dagora.base.errors import DataError, KnowledgeError, OptionError
 from dagora.data.series import Panel
 from dagora.data.table import Table
+from dagora.graph.any_graph import number_of_edges
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.lagged_graph import LaggedGraph, class_in_time, window_names
 from dagora.learners.result import Result
@@ -254,3 +255,19 @@ def test_classes_in_time_have_lines_within_a_step_only() -> None:
     found = result.lagged_graph
     assert found is not None
     assert Result.from_json(result.to_json()).lagged_graph == found
+
+
+@pytest.mark.parametrize("method", ["auto", "tabu", "pcmci-plus", "lpcmci"])
+def test_a_single_series_has_its_own_past(method: str) -> None:
+    rng, values = np.random.default_rng(0), [0.0, 0.0]
+    for _ in range(300):
+        values.append(1.2 * values[-1] - 0.6 * values[-2] + rng.normal())
+    rows = {"t": np.arange(302.0), "x": np.array(values)}
+    found = dagora.learn(rows, method, time="t", lags=2)
+    assert number_of_edges(found.graph) == 2
+    assert found.lagged_graph is None or {edge[2] for edge in found.lagged_graph.lagged} == {1, 2}
+
+
+def test_a_single_column_without_time_is_refused() -> None:
+    with pytest.raises(DataError, match="there is 1 column, a network needs 2"):
+        dagora.learn({"x": np.random.default_rng(0).normal(size=50)})

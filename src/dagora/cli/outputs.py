@@ -207,12 +207,12 @@ def show_result(
     if in_time is None:
         variables, steps = window_size(graph.nodes)
         window = f" at {steps} steps" if steps > 1 else ""
-        echo(f"{result.method}: {amount(edges, 'edge')} among {variables} variables{window}")
+        echo(f"{result.method}: {amount(edges, 'edge')} among {amount(variables, 'variable')}{window}")
     else:
         lagged = len(in_time.lagged)
         echo(
             f"{result.method}: {amount(edges - lagged, 'edge')} within a step and {lagged} from earlier "
-            f"steps, among {len(in_time.variables)} variables"
+            f"steps, among {amount(len(in_time.variables), 'variable')}"
         )
     if result.score is not None:
         echo(f"{result.score_name or 'score'}: {result.score:.4f}")

@@ -91,9 +91,7 @@ class Panel:
         found = count_steps(moments[order], starts, time, names, dates=is_date(table, time))
         others = [name for name in table.names if name not in (time, series)]
         if not others:
-            raise DataError(
-                "there is no column besides those of time and series: a network needs 2 variables"
-            )
+            raise DataError("there is no column besides those of time and series")
         rows = in_row_order(table.select(others), order, table.overview)
         runs = np.union1d(starts, found.gap_rows).astype(np.int64)
         of_run = np.searchsorted(starts, runs[:-1], side="right") - 1

@@ -206,6 +206,7 @@ def read_source(
         source.statistics.n_rows,
         source.overview,
         numbers_only=reading is not None and bool(reading.numbers_for),
+        in_time=bool(capabilities_of(source.statistics).lagged),
     )
     if isinstance(source.rows, IncompleteStatistics):
         check_missing(source.names, source.rows.table.seen)

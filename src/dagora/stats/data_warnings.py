@@ -27,13 +27,18 @@ def keeping(name: str, why: str, *, numbers_only: bool = False) -> str:
 
 
 def check_learnable(
-    schema: Schema, n_rows: int, overview: Overview | None = None, *, numbers_only: bool = False
+    schema: Schema,
+    n_rows: int,
+    overview: Overview | None = None,
+    *,
+    numbers_only: bool = False,
+    in_time: bool = False,
 ) -> None:
     """Refuse data with too few columns or rows to learn a structure from.
 
-    With `numbers_only`, no column can be kept as a discrete one.
+    With `numbers_only`, no column can be kept as a discrete one. A single series has its own past (`in_time`).
     """
-    if len(schema) < 2:
+    if len(schema) < (1 if in_time else 2):
         gone = [column for column in overview.columns if column.type == LEFT_OUT] if overview else []
         hint = "is the separator right?"
         if gone:
