@@ -36,7 +36,7 @@ def check_learnable(
 ) -> None:
     """Refuse data with too few columns or rows to learn a structure from.
 
-    With `numbers_only`, no column can be kept as a discrete one. A single series has its own past (`in_time`).
+    With `numbers_only`, no column can be kept as a discrete one. With `in_time`, a single series will do.
     """
     if len(schema) < (1 if in_time else 2):
         gone = [column for column in overview.columns if column.type == LEFT_OUT] if overview else []
