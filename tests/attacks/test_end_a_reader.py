@@ -179,7 +179,8 @@ def test_a_sheet_without_an_end(tmp_path, monkeypatch):
     """A parser that hands out one batch after the other."""
     file = tmp_path / "t.xlsx"
     file.write_bytes(b"whatever")
-    said = {"names": ["x"], "text_cells": False, "words_nulled": False, "notes": [], "rows_follow": True}
+    said = {"names": ["x"], "text_cells": False, "words_nulled": False, "notes": [], "nominal": []}
+    said["rows_follow"] = True
     script = (
         f"import json, sys, pyarrow as pa; sys.stdin.readline(); print(json.dumps({said!r}), flush=True)\n"
         "batch = pa.record_batch([pa.array([0.0] * (1 << 20))], names=['x'])\n"
