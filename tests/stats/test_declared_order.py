@@ -68,10 +68,22 @@ def test_an_order_that_cannot_be_used_is_told(change, more, words):
     assert words in found.message
 
 
-def test_missing_cells_are_no_obstacle_to_the_test():
-    table = declared(frame())
-    table.loc[:9, "a"] = None
-    assert "by latent at level" in dagora.learn(table, "pc").message
+def test_an_order_is_not_used_where_a_level_is_rare_or_columns_nearly_repeat_each_other():
+    table = declared(frame(rows=1000))[list("abc")]
+    rare = table.assign(r=["yes"] * 50 + ["no"] * 950)
+    assert "nearly all rows of column 'r' have the same level" in dagora.learn(rare, "tabu").message
+    assert "by x2 at" in dagora.learn(rare, "pc").message
+    age = np.random.default_rng(1).normal(size=500)
+    twice = pd.DataFrame(
+        {
+            "age": age,
+            "group": pd.cut(age, 4, labels=list("wxyz")),
+            "x": age + np.random.default_rng(2).normal(size=500),
+        }
+    )
+    found = dagora.learn(twice, "tabu")
+    assert found.score_name == "bic-mixed"
+    assert "columns depend so strongly that 500 rows would be worth" in found.message
 
 
 def test_counts_of_levels_are_enough_and_numbers_need_rows():

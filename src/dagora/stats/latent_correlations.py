@@ -44,8 +44,8 @@ class LatentCorrelations:
     """Correlations of the normal variables behind all columns.
 
     `matrix` has them, `rows` are the rows of numbers that would tell as much, `moved` is the largest change
-    that a floor on eigenvalues made, `constant` are levels that never change. Levels need the counts of
-    pairs, numbers the rows.
+    that a floor on eigenvalues made, `constant` are levels that never change, `noise` is the variance that
+    levels add to their variables. Levels need the counts of pairs, numbers the rows.
     """
 
     def __init__(self, statistics: Statistics, owner: str) -> None:
@@ -65,6 +65,7 @@ class LatentCorrelations:
         for i, j in pairs:
             self.found[i, j] = self.found[j, i] = self._estimate(i, j)
         self.matrix, self.moved = with_floor(self.found)
+        self.noise = np.array([noise_of(shares) for shares in self._shares()] if pairs else [0.0] * d)
         self.rows = max(FEWEST, round(self._worth())) if pairs else self.n_rows
 
     def _estimate(self, i: int, j: int) -> float:
@@ -88,10 +89,9 @@ class LatentCorrelations:
         """
         inverse = np.linalg.inv(self.matrix)
         residual = inverse / np.sqrt(np.diag(inverse))[:, None]
-        noise = np.array([noise_of(shares) for shares in self._shares()])
-        i, j = np.triu_indices(len(noise), 1)
+        i, j = np.triu_indices(len(inverse), 1)
         p = -inverse[i, j] / np.sqrt(inverse[i, i] * inverse[j, j])
-        spread = residual @ (self.matrix + np.diag(noise)) @ residual.T
+        spread = residual @ (self.matrix + np.diag(self.noise)) @ residual.T
         a, b, c = spread[i, i], spread[j, j], spread[i, j]
         variance = a * b + c**2 + p**2 / 2 * (a**2 + b**2 + 2 * c**2) + 2 * p * c * (a + b)
         return float(self.n_rows * np.median((1 - p**2) ** 2 / variance))

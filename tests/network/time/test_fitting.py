@@ -118,3 +118,12 @@ def test_what_cannot_be_fitted_is_refused() -> None:
         dagora.fit(GRAPH, data, time="t", score="gp")
     with pytest.raises(GraphError, match="no edges from earlier steps"):
         dagora.fit(LaggedGraph("xy", 0, [("x", "y", 0)]), data, time="t", series="s")
+
+
+def test_too_few_rows_to_tell_the_noise_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    graph = LaggedGraph("xy", 1, [("x", "x", 1), ("x", "y", 1), ("y", "y", 1)])
+    rows = {"x": rng.normal(size=5), "y": rng.normal(size=5), "t": np.arange(5.0)}
+    dagora.fit(graph, rows, time="t")
+    with pytest.raises(DataError, match="'y' has 2 parents, and there are 3 windows: more rows are needed"):
+        dagora.fit(graph, {name: values[:4] for name, values in rows.items()}, time="t")

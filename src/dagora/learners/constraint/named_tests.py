@@ -60,7 +60,7 @@ def named_test(statistics: Statistics, name: str, owner: str) -> tuple[str, Inde
     one_kind = len({variable.kind for variable in statistics.schema}) == 1
     by_kinds = name == "auto" or (one_kind and name in FOR_BOTH_KINDS)
     chosen = default_test(statistics) if by_kinds else name
-    if name == "auto" and declared_order(statistics, holes=True).usable:
+    if name == "auto" and declared_order(statistics).usable:
         chosen = "latent"
     if isinstance(statistics, IncompleteStatistics):
         return chosen, SeenRowTest(statistics, lambda part: TESTS[chosen](part, owner))
@@ -71,7 +71,7 @@ def learn_by_test(
     statistics: Statistics, name: str, owner: str, alpha: float, learn: Callable[[IndependenceTest], Outcome]
 ) -> Outcome:
     """Learn with a test by name, on the columns in the order of their names; the outcome says which test."""
-    order = declared_order(statistics, holes=True) if name == "auto" else DeclaredOrder()
+    order = declared_order(statistics) if name == "auto" else DeclaredOrder()
     name, tester = named_test(in_name_order(statistics), name, owner)
     outcome = learn(tester)
     cautions, rows = account(tester)

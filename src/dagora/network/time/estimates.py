@@ -202,6 +202,9 @@ def setting_notes(steps: StepModel, settings: ForecastSettings) -> list[str]:
     if origin is not None and origin.directions is not None and origin.directions.undetermined:
         named = some_of([f"{tail} — {head}" for tail, head in origin.directions.undetermined])
         notes.append(f"the data do not determine the direction of {named}: what is set may act otherwise")
+    if origin is not None and origin.directions is not None and origin.directions.unsure:
+        named = some_of([f"{tail} → {head}" for tail, head in origin.directions.unsure])
+        notes.append(f"the direction of {named} rests on weak edges: what is set may act otherwise")
     ranges = {} if origin is None else origin.ranges
     outside = dict.fromkeys(
         f"{name} = {value:g} (seen: {ranges[name][0]:g} to {ranges[name][1]:g})"

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from dagora.base.errors import DataError, GraphError
+from dagora.base.phrases import amount
 from dagora.base.wording import option
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind, Schema, Variable
@@ -46,6 +47,7 @@ def fit_window(
         raise GraphError("the graph has no edges from earlier steps: fit it without a time")
     dag = graph.unrolled(graph.lags + 1)
     windows = window_rows(histories, graph)
+    check_rows(graph, windows)
     network: Network
     if windows.missing:
         network = fit_with_missing_values(
@@ -61,6 +63,18 @@ def fit_window(
             directions=directions,
         )
     return with_tied_steps(network, graph)
+
+
+def check_rows(graph: LaggedGraph, windows: IncompleteTable) -> None:
+    """Refuse regressions that leave nothing of the rows to tell the noise by."""
+    for name in graph.variables:
+        parents = sum(head == name for _, head, _ in graph.edges)
+        continuous = windows.schema[windows.schema.index(name)].kind is Kind.CONTINUOUS
+        if continuous and windows.n_rows <= parents + 1:
+            raise DataError(
+                f"'{name}' has {amount(parents, 'parent')}, and there are "
+                f"{amount(windows.n_rows, 'window')}: more rows are needed"
+            )
 
 
 def window_rows(histories: Histories, graph: LaggedGraph) -> IncompleteTable:
