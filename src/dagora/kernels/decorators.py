@@ -10,6 +10,8 @@ from typing import Any, TypeVar, cast
 import numba
 from numba import types
 from numba.core import event
+from numba.extending import overload
+from numba.np import arrayobj
 
 from dagora.kernels import cache as kernel_cache
 from dagora.kernels.compilation import compilation
@@ -31,6 +33,25 @@ class CompileListener(event.Listener):  # type: ignore[misc]  # numba has no typ
         compilation.end()
 
 
+def fail_on_shapes(source: object, target: object) -> None:
+    """Raise an error where a slice is assigned an array of another shape.
+
+    That of numba names both shapes: its code, which makes text of numbers, would be compiled into every kernel
+    that assigns a slice, and takes several times as long to compile as the kernel.
+    """
+
+
+@overload(fail_on_shapes)  # type: ignore[untyped-decorator]  # numba has no types
+def compile_failure(source: object, target: object) -> Callable[[object, object], None]:  # noqa: ARG001
+    """Return what is compiled."""
+
+    def fail(source: object, target: object) -> None:  # noqa: ARG001
+        raise ValueError("cannot assign an array of another shape to a slice")
+
+    return fail
+
+
+arrayobj.raise_with_shape_context = fail_on_shapes
 kernel_cache.install()
 event.register("numba:compile", CompileListener())
 
