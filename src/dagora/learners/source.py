@@ -232,7 +232,7 @@ def read_rows(
             reading,
             wanted=(*reading.wanted, *timing.columns),
             numbers=(*reading.numbers, timing.time),
-            in_time=True,
+            in_time=timing.columns,
         )
     if interventions is not None and reading is not None:
         reading = replace(reading, marks=marked_column(interventions))

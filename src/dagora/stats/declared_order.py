@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from dagora.base.errors import RowsUnavailableError
+from dagora.base.errors import DataError, RowsUnavailableError
 from dagora.base.phrases import some_of
 from dagora.base.wording import col, option
 from dagora.data.columns.levels import IS_INTERVAL
@@ -91,7 +91,10 @@ def obstacle(statistics: Statistics, levels: list[Variable]) -> str:
     if len(statistics.schema) > MOST_COLUMNS:
         return f"the correlations of more than {MOST_COLUMNS} columns take long"
     assert isinstance(statistics, Hashable)
-    return too_little(statistics)
+    try:
+        return too_little(statistics)
+    except DataError as error:  # such as a table of a pair that the plan of sites has no place for
+        return error.text
 
 
 @lru_cache(maxsize=2)
