@@ -128,7 +128,8 @@ def test_sites_say_why_they_cannot_use_an_order():
 
 def test_orders_of_sites_are_put_together_and_contradictions_are_refused():
     def site(order):
-        return pd.DataFrame({"a": pd.Categorical(order * 9, order, ordered=True), "b": [0, 1, 1] * 9})
+        graded = pd.Categorical(order * 9, order, ordered=True)
+        return pd.DataFrame({"a": graded, "b": np.resize([0, 1, 1], len(graded))})
 
     sites = {"north": site(["i", "l", "m"]), "south": site(["l", "m", "z"]), "west": site(["m", "z", "k"])}
     names = dagora.learn_federated(sites, "tabu", secure=False, score="bic-latent").graph.nodes

@@ -58,7 +58,7 @@ def test_an_order_goes_into_the_codebook_and_is_kept_to():
     assert Codebook.from_list(book.to_list()) == book
     assert book.schema[0].ordered
     assert follow_codebook(table(a=["high", "low"]), book).codes(0).tolist() == [1, 0]
-    with pytest.raises(DataError, match="in the order high < low here, and in the codebook low < high"):
+    with pytest.raises(DataError, match="in the order high < low here, and low < high in the codebook"):
         follow_codebook(graded("high", "low"), book)
     with pytest.raises(DataError, match="lacks the levels wide, which it has at s"):
         codebook_of({"n": graded("low", "high"), "s": table(a=["wide", "low"])})

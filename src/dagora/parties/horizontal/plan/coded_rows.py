@@ -197,8 +197,8 @@ def _follow(coding: ColumnCoding, own: Variable, values: NDArray[Any]) -> NDArra
                 )
         if own.ordered and coding.ordered and not alike(own.levels, coding.levels):
             raise DataError(
-                f"the levels of column '{coding.name}' are in the order {' < '.join(own.levels)} here, and in "
-                f"the codebook {' < '.join(coding.levels)}: agree on one order"
+                f"the levels of column '{coding.name}' are in the order {' < '.join(own.levels)} here, and "
+                f"{' < '.join(coding.levels)} in the codebook: agree on one order"
             )
         return _recode(coding, own, values)
     numbers = _as_numbers(coding, own, values)
