@@ -92,3 +92,12 @@ def test_counts_of_levels_are_enough_and_numbers_need_rows():
     levels = dagora.statistics(declared(frame())[list("abc")])
     assert declared_order(levels).usable
     assert declared_order(dagora.statistics(table)).obstacle == "beside numbers it needs the rows"
+
+
+@pytest.mark.parametrize("method", ["tabu", "pc"])
+@pytest.mark.parametrize("lags", [1, "auto"])
+def test_series_take_no_order(method, lags):
+    table = declared(frame())[list("abc")].assign(t=range(300))
+    found = dagora.learn(table, method, time="t", lags=lags)
+    assert "is not used: rows follow each other in time" in found.message
+    assert "latent" not in found.message
