@@ -140,3 +140,12 @@ def test_orders_of_sites_are_put_together_and_contradictions_are_refused():
     ]:
         with pytest.raises(DataError, match=words):
             learn_federated(sites | {"south": site(other)}, "tabu", secure=False)
+
+
+@pytest.mark.parametrize("method", ["tabu", "pc"])
+@pytest.mark.parametrize("lags", [1, "auto"])
+def test_series_take_no_order(method, lags):
+    table = declared(frame())[list("abc")].assign(t=range(300))
+    found = dagora.learn(table, method, time="t", lags=lags)
+    assert "is not used: rows follow each other in time" in found.message
+    assert "latent" not in found.message

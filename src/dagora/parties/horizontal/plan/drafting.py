@@ -54,7 +54,7 @@ def codebook_of(
 
     Discrete columns get all levels, without those in fewer than `rare` rows, which are `other`; a column with
     this level has no order. Ranges reach from the smallest to the largest value, and further on both sides by
-    `margin` of that width, rounded outwards to two digits; so does the largest weight, where there are weights.
+    `margin` of that width, rounded outwards to two digits; so does the largest weight, where rows have any.
 
     >>> table = Table.from_numpy([["no", 1.25], ["yes", 2.5]], names=["a", "x"])
     >>> [coding.to_dict() for coding in codebook_of({"north": table}, margin=0.1)]
