@@ -117,7 +117,7 @@ class ReadingOptions:
     `in_time` are the columns of time and series where rows follow each other, so that none can be left out.
     `trends` says whether the other columns decide if few whole numbers are ordered: not where one column at a
     time is seen. `separated_by` is what separates the cells of the file, where it is text. `nominal` are
-    columns whose levels stand in an order that need not mean anything, as factors of R and labelled values do.
+    columns whose levels stand in an order that need not mean anything: factors of R and labelled values.
 
     >>> ReadingOptions(discrete="age", missing="drop").non_defaults()
     {'discrete': ['age'], 'missing': 'drop'}
