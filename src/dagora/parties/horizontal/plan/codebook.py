@@ -239,8 +239,8 @@ def ranked_coding(name: str, grid: object) -> ColumnCoding:
     points = tuple(map(float, grid))
     if any(a > b for a, b in pairwise(points)) or points[0] == points[-1] or len(points) > MAX_LEVELS:
         raise FormatError(
-            f"column '{name}': a grid must rise, with at most {MAX_LEVELS} numbers (where nearly all values are "
-            "the same, there are no ranks to take)"
+            f"column '{name}': a grid must rise, with at most {MAX_LEVELS} numbers (where nearly all values "
+            "are the same, there are no ranks to take)"
         )
     bound = float(scores_on_grid(np.array([np.inf]), points)[0])
     return ColumnCoding(name, low=-bound, high=bound, grid=points)
