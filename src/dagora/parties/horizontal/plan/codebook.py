@@ -253,7 +253,7 @@ def scores_on_grid(values: NDArray[np.float64], grid: Sequence[float]) -> NDArra
     number is half a place outside.
 
     >>> scores_on_grid(np.array([0.0, 1.0, 2.5, 4.0]), (1.0, 4.0, 4.0)).round(2).tolist()
-    [-1.15, -0.67, -0.21, 0.32]
+    [-1.15, -0.67, -0.32, 0.32]
     """
     from scipy.special import ndtri
 

@@ -233,10 +233,9 @@ def by_ranks(codebook: Codebook, tables: Iterable[Table], reading: ReadingOption
 
     A grid has a hundred steps, or fewer with ten rows each.
 
-    >>> book = Codebook((ColumnCoding("x", low=0.0, high=9.0),))
-    >>> table = Table.from_numpy(np.arange(50.0)[:, None] / 5, ["x"])
-    >>> by_ranks(book, [table], ReadingOptions(ranks="all")).columns[0].grid
-    (2.45, 4.9, 7.35)
+    >>> table = Table.from_numpy(np.arange(51.0)[:, None] / 10, ["x"])
+    >>> by_ranks(codebook_of({"a": table}), [table], ReadingOptions(ranks="all")).columns[0].grid
+    (1.0, 2.0, 3.0, 4.0)
     """
     following = [follow_codebook(table, codebook) for table in tables]
     steps = max(FEWEST_POINTS + 1, min(MOST_STEPS, sum(table.n_rows for table in following) // ROWS_PER_STEP))
