@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from numba.core import event
 
 from dagora.kernels import decorators as compiled
@@ -42,3 +43,17 @@ def test_a_part_is_compiled_once_whatever_numbers_are_written_in_its_calls(monke
     # Called from Python it works as well; the way in is compiled now.
     assert scaled(7, 6) == 42
     assert scaled(7, factor=0.5) == 3.5
+
+
+def test_a_slice_takes_no_array_of_another_shape():
+    """The error is ours: that of numba makes text of shapes, which takes seconds to compile."""
+
+    @compiled.kernel
+    def assign(target, source):
+        target[1:] = source
+
+    with pytest.raises(ValueError, match="an array of another shape to a slice"):
+        assign(np.zeros(3), np.ones(3))
+    target = np.zeros(3)
+    assign(target, np.ones(2))
+    assert target.tolist() == [0, 1, 1]

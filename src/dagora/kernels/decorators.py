@@ -36,8 +36,8 @@ class CompileListener(event.Listener):  # type: ignore[misc]  # numba has no typ
 def fail_on_shapes(source: object, target: object) -> None:
     """Raise an error where a slice is assigned an array of another shape.
 
-    That of numba names both shapes: its code, which makes text of numbers, would be compiled into every kernel
-    that assigns a slice, and takes several times as long to compile as the kernel.
+    The error of numba names both shapes: to make text of them is compiled into every kernel that assigns a
+    slice, and takes longer to compile than most kernels.
     """
 
 

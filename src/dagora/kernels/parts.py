@@ -1,4 +1,4 @@
-"""Kernels as parts of others: linked into their callers, but neither optimised nor made machine code themselves.
+"""Kernels as parts of others: linked into their callers, but neither optimised nor made machine code.
 
 numba does both for every function that a kernel calls, though only the kernel is ever run, which is optimised
 with all its parts: half of what compiling takes. Here such a function stays what is linked into its callers.
