@@ -464,8 +464,8 @@ def proteins() -> Row:
         "proteins: GP has fewer errors than BGe (5, table 1)",
         HOLDS if all(parts) else FAILS,
         f"E-SHD of GP (uniform prior) and BGe: {'; '.join(numbers)}; R-hat at most {worst:.2f}, one table: "
-        f"no interval. GP by bridge sampling (algorithm 1, uniform prior) {' and '.join(bridged)}. GP, weighted "
-        f"{weighted_line}: worth {float(worth):.0f} draws",
+        f"no interval. GP by bridge sampling (algorithm 1, uniform prior) {' and '.join(bridged)}. GP, "
+        f"weighted {weighted_line}: worth {float(worth):.0f} draws",
         "; ".join(theirs),
         "853 rows",
         "gpn/table1",
