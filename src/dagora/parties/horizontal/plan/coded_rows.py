@@ -21,12 +21,13 @@ from dagora.base.errors import DataError
 from dagora.base.phrases import some_of
 from dagora.base.wording import option
 from dagora.data.columns.levels import level_name
+from dagora.data.columns.ordinal import alike
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.series import Panel
 from dagora.data.table import Table
 from dagora.data.time_steps import same_step
-from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, ColumnCoding
+from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, ColumnCoding, scores_on_grid
 from dagora.stats.fixed_point import quantise
 
 SUM_BITS = 62  # sums of products stay within 64 bits with their sign
@@ -94,7 +95,8 @@ def code_rows(
     next_number = 0
     for position, (coding, values) in enumerate(zip(codebook, table.columns, strict=True)):
         if coding.continuous:
-            numbers[next_number] = quantise(values, coding.low, coding.high, bits)
+            scored = scores_on_grid(values, coding.grid) if coding.grid else values
+            numbers[next_number] = quantise(scored, coding.low, coding.high, bits)
             next_number += 1
         else:
             codes[position] = values
@@ -194,10 +196,17 @@ def _follow(coding: ColumnCoding, own: Variable, values: NDArray[Any]) -> NDArra
                 raise DataError(
                     f"column '{coding.name}' holds numbers that are not levels, and the codebook lists levels"
                 )
+        if own.ordered and coding.ordered and not alike(own.levels, coding.levels):
+            raise DataError(
+                f"the levels of column '{coding.name}' are in the order {' < '.join(own.levels)} here, and "
+                f"{' < '.join(coding.levels)} in the codebook: agree on one order"
+            )
         return _recode(coding, own, values)
     numbers = _as_numbers(coding, own, values)
     if coding.cuts:
         return np.searchsorted(np.array(coding.cuts), numbers, side="left").astype(np.uint16)
+    if coding.grid:
+        return numbers
     outside = int(((numbers < coding.low) | (numbers > coding.high)).sum())
     if outside > MOST_CLIPPED * len(numbers):
         raise DataError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,9 +20,18 @@ from dagora.data.columns.column_profile import (
     reason_to_leave_out,
 )
 from dagora.data.columns.levels import IS_NUMBER, level_name, sort_levels
+from dagora.data.columns.ordinal import agreed_levels, ranked_columns
+from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, ColumnCoding
+from dagora.parties.horizontal.plan.codebook import (
+    FEWEST_POINTS,
+    OTHER,
+    Codebook,
+    ColumnCoding,
+    ranked_coding,
+)
+from dagora.parties.horizontal.plan.coded_rows import follow_codebook
 from dagora.parties.horizontal.plan.plan import (
     BASIS,
     COUNTS,
@@ -40,6 +49,8 @@ from dagora.parties.privacy.terms import PrivacyTerms
 
 # Two parents for each variable, and tables of 32 kB.
 COLUMNS_PER_TABLE, CELLS_PER_TABLE = 3, 4096
+# A grid of quantiles.
+MOST_STEPS, ROWS_PER_STEP = 100, 10
 # The largest numbers that a plan can hold.
 MOST_COLUMNS_PER_TABLE = 64
 NO_LIMIT = 1 << 62
@@ -51,9 +62,9 @@ def codebook_of(
 ) -> Codebook:
     """A codebook that fits tables which one person may see, by the sites that have them.
 
-    Discrete columns get all levels, without those in fewer than `rare` rows, which are `other`. Ranges
-    reach from the smallest to the largest value, and further on both sides by `margin` of that width,
-    rounded outwards to two digits; so does the largest weight, where rows have weights.
+    Discrete columns get all levels, without those in fewer than `rare` rows, which are `other`; a column with
+    this level has no order. Ranges reach from the smallest to the largest value, and further on both sides by
+    `margin` of that width, rounded outwards to two digits; so does the largest weight, where rows have any.
 
     >>> table = Table.from_numpy([["no", 1.25], ["yes", 2.5]], names=["a", "x"])
     >>> [coding.to_dict() for coding in codebook_of({"north": table}, margin=0.1)]
@@ -117,10 +128,8 @@ def _common_coding(name: str, tables: Mapping[str, Table], margin: float) -> Col
             return ColumnCoding(name, levels=sort_levels(map(level_name, values)))
         numbers = list(tables)
     if not numbers:
-        declared = {variable.levels for variable in described.values()}
-        # Sites with the same levels keep their order; otherwise the union is sorted.
-        levels = min(declared) if len(declared) == 1 else sort_levels(x for some in declared for x in some)
-        return ColumnCoding(name, levels=levels)
+        levels, ordered = agreed_levels(name, {f"at {site}": each for site, each in described.items()})
+        return ColumnCoding(name, levels=levels, ordered=ordered)
     filled = [values for values in cells.values() if len(values)]
     low = min((float(values.min()) for values in filled), default=math.inf)
     high = max((float(values.max()) for values in filled), default=-math.inf)
@@ -179,7 +188,7 @@ def _without_rare(coding: ColumnCoding, tables: Mapping[str, Table], rare: int) 
     common = tuple(level for level in coding.levels if rows[level] >= rare)
     if len(common) == len(coding.levels):
         return coding
-    return replace(coding, levels=common or (OTHER,), other=True)
+    return replace(coding, levels=common or (OTHER,), other=True, ordered=False)
 
 
 def fitting_range(name: str, low: float, high: float, margin: float = 0.0) -> ColumnCoding:
@@ -217,6 +226,27 @@ def cut_at(codebook: Codebook, edges: Mapping[str, Sequence[float]]) -> Codebook
         for coding in codebook
     )
     return replace(codebook, columns=columns)
+
+
+def by_ranks(codebook: Codebook, tables: Iterable[Table], reading: ReadingOptions) -> Codebook:
+    """The codebook with the columns that are taken by their ranks, on a grid of quantiles of all tables.
+
+    A grid has a hundred steps, or fewer with ten rows each.
+
+    >>> table = Table.from_numpy(np.arange(51.0)[:, None] / 10, ["x"])
+    >>> by_ranks(codebook_of({"a": table}), [table], ReadingOptions(ranks="all")).columns[0].grid
+    (1.0, 2.0, 3.0, 4.0)
+    """
+    following = [follow_codebook(table, codebook) for table in tables]
+    steps = max(FEWEST_POINTS + 1, min(MOST_STEPS, sum(table.n_rows for table in following) // ROWS_PER_STEP))
+    shares = np.arange(1, steps) / steps
+    ranked = ranked_columns(codebook.schema.variables, reading)
+    columns = []
+    for coding, *values in zip(codebook, *(table.columns for table in following), strict=True):
+        some = np.concatenate(values) if coding.name in ranked else np.zeros(0)
+        grid = np.quantile(some, shares).tolist() if len(some) else []
+        columns.append(ranked_coding(coding.name, grid) if grid else coding)
+    return replace(codebook, columns=tuple(columns))
 
 
 def draft_plan(
