@@ -70,8 +70,8 @@ probability of the edge.
 
 “GP” is a chain on the marginal likelihoods (quasi-Monte-Carlo, 256 points); “GP, weighted” is a chain on
 Laplace scores whose draws are then weighted by those marginal likelihoods; “GP, bridge” has bridge sampling
-there (the paper's algorithm 1, line 4): under the uniform prior, which the paper states, and with --full
-from draws under the published one, too. GP² adds all first-order interactions (eq. 18); the cost of its scores
+there (the paper's algorithm 1, line 4): under the uniform prior, which the paper states, and with --full from
+draws under the published one, too. GP² adds all first-order interactions (eq. 18); the cost of its scores
 grows with the rows, to one to three seconds a family (half a CPU hour or more): it is part of `--full` only.
 
 † Weights that are worth fewer than 100 draws, or an R-hat above 1.05: such a number is compared with nothing,
