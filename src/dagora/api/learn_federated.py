@@ -35,6 +35,7 @@ from dagora.parties.horizontal.session.federation import (
     Site,
     codebook_of_sites,
     in_series,
+    no_groups,
     site_of,
 )
 from dagora.parties.horizontal.site_threads import COORDINATOR, add_readings, run_sites
@@ -161,9 +162,7 @@ def learn_federated(
 def refuse_groups(settings: Mapping[str, object]) -> None:
     """Refuse groups of rows, which no sum over sites knows of."""
     if settings.get("group") is not None:
-        raise OptionError(
-            f"over sites rows are taken as independent: leave {option('group')} out, or learn at one site"
-        )
+        raise no_groups()
 
 
 def read_sites(sites: Mapping[str, object], minimum: int, reading: ReadingOptions) -> list[Site]:

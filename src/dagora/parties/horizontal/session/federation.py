@@ -155,8 +155,15 @@ def site_of(name: str, table: ReadTable) -> Site:
     if not isinstance(table, DesignedTable):
         return Site(name, table)
     if table.design.groups is not None:
-        raise table.design.refusal("over sites rows are taken as independent")
+        raise no_groups()
     return Site(name, table.table, weights=table.design.given_weights)
+
+
+def no_groups() -> OptionError:
+    """The error about groups of rows, which no sum over sites knows of."""
+    return OptionError(
+        f"over sites rows are taken as independent: leave {option('group')} out, or learn at one site"
+    )
 
 
 def codebook_of_sites(sites: Iterable[Site], reading: ReadingOptions | None = None) -> Codebook:
