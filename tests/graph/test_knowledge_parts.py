@@ -51,6 +51,10 @@ def test_causes_forbid_the_way_back() -> None:
         ),
         ({"prior": [["a", "b", 0.8], ["a", "b", 0.7]]}, "'prior' has a → b twice"),
         (
+            {"prior": [["a", "b", 0.9], ["b", "a", 0.7]]},
+            r"a → b \(0.9\) and b → a \(0.7\) exclude each other, and their probabilities are more than 1",
+        ),
+        (
             {"prior": [["a", "b", 0.8]], "prior_adjacent": [["b", "a", 0.7]]},
             "in 'prior' and in 'prior_adjacent'",
         ),
@@ -77,6 +81,7 @@ def test_goes_to_json_and_back() -> None:
     assert set(known.mentioned) == set("abcd")
     assert not known.is_empty
     assert Knowledge(prior=[("a", "b", 0.8)]).is_empty is False
+    assert len(Knowledge(prior=[("a", "b", 0.7), ("b", "a", 0.3)]).prior) == 2
     assert Knowledge(prior=[("a", "b", 0.8)]).directs is False
 
 

@@ -5,6 +5,9 @@ import pandas as pd
 import pytest
 
 import dagora
+from dagora.api.learn_federated import learn_federated
+from dagora.base.errors import DataError
+from dagora.data.partition import split_rows
 from dagora.data.table import Table
 from dagora.stats.declared_order import declared_order
 from dagora.stats.table import TableStatistics
@@ -92,3 +95,57 @@ def test_counts_of_levels_are_enough_and_numbers_need_rows():
     levels = dagora.statistics(declared(frame())[list("abc")])
     assert declared_order(levels).usable
     assert declared_order(dagora.statistics(table)).obstacle == "beside numbers it needs the rows"
+
+
+def at_sites(table, **given):
+    whole = Table.from_frame(table, **given)
+    return whole, {f"site{k}": part for k, part in enumerate(split_rows(whole, 3, seed=1))}
+
+
+def test_sites_choose_what_pooled_rows_choose():
+    whole, sites = at_sites(declared(frame())[list("abc")])
+    pooled, found = dagora.learn(whole), learn_federated(sites)
+    assert found.score_name == "bic-latent"
+    assert "bic-latent was chosen as the levels of 'a', 'b', 'c' have an order" in found.message
+    assert (found.graph, found.score) == (pooled.graph, pooled.score)
+    assert "by latent at" in learn_federated(sites, "pc", secure=False).message
+    frames = {name: part.drop(columns=["x", "t"]) for name, part in frame().groupby(np.arange(300) % 3)}
+    named = {f"site{k}": part for k, part in frames.items()}
+    order = dict.fromkeys("abc", STEPS)
+    assert learn_federated(named, "tabu", secure=False, ordinal=order).score_name == "bic-latent"
+
+
+def test_sites_say_why_they_cannot_use_an_order():
+    for columns, privacy, words in [
+        ("abcx", None, "beside numbers it needs the rows"),
+        ("abc", "epsilon=1", "noise"),
+    ]:
+        _, sites = at_sites(declared(frame())[list(columns)])
+        said = learn_federated(sites, "ges", privacy=privacy).message
+        assert "the order of the levels of 'a', 'b', 'c' is not used" in said
+        assert words in said
+
+
+def test_orders_of_sites_are_put_together_and_contradictions_are_refused():
+    def site(order):
+        graded = pd.Categorical(order * 9, order, ordered=True)
+        return pd.DataFrame({"a": graded, "b": np.resize([0, 1, 1], len(graded))})
+
+    sites = {"north": site(["i", "l", "m"]), "south": site(["l", "m", "z"]), "west": site(["m", "z", "k"])}
+    names = dagora.learn_federated(sites, "tabu", secure=False, score="bic-latent").graph.nodes
+    assert names == ("a", "b")
+    for other, words in [
+        (["m", "l", "z"], "in the order i < l < m at north, and m < l < z at south: declare one order"),
+        (["m", "q"], "do not tell which of its levels 'q', 'z' comes first"),
+    ]:
+        with pytest.raises(DataError, match=words):
+            learn_federated(sites | {"south": site(other)}, "tabu", secure=False)
+
+
+@pytest.mark.parametrize("method", ["tabu", "pc"])
+@pytest.mark.parametrize("lags", [1, "auto"])
+def test_series_take_no_order(method, lags):
+    table = declared(frame())[list("abc")].assign(t=range(300))
+    found = dagora.learn(table, method, time="t", lags=lags)
+    assert "is not used: rows follow each other in time" in found.message
+    assert "latent" not in found.message

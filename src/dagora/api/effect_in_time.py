@@ -200,7 +200,7 @@ def read_all(
         why_not_model=always,
         numbers=(timing.time,),
     )
-    return without_design(as_any_table(data, replace(reading, in_time=True))), asked
+    return without_design(as_any_table(data, replace(reading, in_time=timing.columns))), asked
 
 
 def graph_of_rows(

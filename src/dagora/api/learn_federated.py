@@ -45,7 +45,17 @@ FROM_ROWS = (
     "levels and ranges were taken from the rows, which the promise of privacy does not cover: give a "
     "codebook that was made without looking at them"
 )
-AT_SITES = ("discrete", "continuous", "drop", "missing", "na", "table", "decimal", "counts")  # each site's
+AT_SITES = (
+    "discrete",
+    "continuous",
+    "ordinal",
+    "drop",
+    "missing",
+    "na",
+    "table",
+    "decimal",
+    "counts",
+)  # each site's
 
 
 @takes_reading(*AT_SITES, "weights")
@@ -110,7 +120,7 @@ def learn_federated(
     timing = timing_for(method, time, series)
     settings = over_windows(method, timing, settings)
     if timing is not None:
-        reading = replace(reading, wanted=timing.columns, numbers=(timing.time,), in_time=True)
+        reading = replace(reading, wanted=timing.columns, numbers=(timing.time,), in_time=timing.columns)
     parties = read_sites(sites, minimum if secure else 1, reading)
     step = 0.0
     if timing is not None:

@@ -146,7 +146,7 @@ class CommonRequest:
             seed=self.seed,
             wanted=(*wanted, *known, *filter(None, [target]), *(timing.columns if timing else ())),
             numbers=(timing.time,) if timing else (),
-            in_time=timing is not None,
+            in_time=timing.columns if timing else (),
             levels=levels,
             numbers_for=numbers_for(method, self.score, asked),
             trends=trends and orders_numbers(self.score, asked),

@@ -186,7 +186,7 @@ class CellReading:
                     only=frozenset({*(following.only or ()), *timing.columns}),
                     wanted=timing.columns,
                     numbers=(timing.time,),
-                    in_time=True,
+                    in_time=timing.columns,
                 )
             table = self._read(path, following)
             with naming(path):

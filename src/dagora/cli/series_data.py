@@ -27,7 +27,7 @@ def read_all_series(
             numbers=(timing.time,),
             numbers_for=numbers_for,
             why_not_model=always,
-            in_time=True,
+            in_time=timing.columns,
         )
     )
     if table.overview is not None and not live_line().silent:
@@ -61,7 +61,7 @@ def read_series(
             levels=levels,
             numbers=(*numbers, timing.time),
             why_not_model=always,
-            in_time=True,
+            in_time=timing.columns,
         )
     )
     if table.overview is not None and not live_line().silent:

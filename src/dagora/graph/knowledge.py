@@ -25,6 +25,9 @@ from dagora.base.wording import option
 from dagora.graph.dag import DAG, Edge, cycle_in_words
 from dagora.graph.knowledge_entries import Opinion, groups, listed_names, log_odds, opinions, pairs
 
+ROUNDING = 1e-9
+"""Probabilities that two directions may be above 1 together."""
+
 
 @dataclass(frozen=True)
 class Knowledge:
@@ -135,8 +138,9 @@ class Knowledge:
         return found
 
     def _check_prior(self) -> None:
-        """Refuse probabilities of what is settled anyway, and two about one pair."""
+        """Refuse probabilities of what is settled anyway, and of one pair what cannot be together."""
         required = set(self.required)
+        chances = {(a, b): chance for a, b, chance in self.prior}
         directed = {frozenset((a, b)) for a, b, _ in self.prior}
         for a, b, _ in self.prior:
             if (a, b) in required:
@@ -144,6 +148,12 @@ class Knowledge:
             if not self.allows(a, b):
                 raise KnowledgeError(
                     f"the knowledge forbids the edge {a} → {b}, which has a prior: leave out one of them"
+                )
+            back = chances.get((b, a), 0.0)
+            if chances[a, b] + back > 1 + ROUNDING:
+                raise KnowledgeError(
+                    f"the edges {a} → {b} ({chances[a, b]:g}) and {b} → {a} ({back:g}) exclude each other, "
+                    "and their probabilities are more than 1 together: lower one of them"
                 )
         for a, b, _ in self.prior_adjacent:
             if frozenset((a, b)) in directed:

@@ -17,7 +17,6 @@ from dagora.learners.registry import methods_with
 from dagora.learners.source import Source
 from dagora.scores.registry import Score, default_score, default_score_of, score_named
 from dagora.stats.capabilities import capabilities_of
-from dagora.stats.declared_order import declared_order
 
 TESTS_OF_LEVELS = frozenset({"x2", "g2", "g2-seen"})
 
@@ -45,17 +44,15 @@ def choose_score(method: Method, name: str | None, source: Source) -> Score | No
         return named_score(method, name)
     if method.own_objective or source.scored is not None:
         return None
-    if declared_order(source.statistics).usable and source.windows is None:
+    if source.declared_order.usable:
         return score_named("bic-latent")
     return default_score(source.statistics.schema)
 
 
 def order_said(source: Source) -> str:
     """A sentence on a declared order of levels, where the default score uses it or could have; else empty."""
-    if source.windows is not None:
-        return ""
     plain = default_score(source.statistics.schema).name
-    return declared_order(source.statistics).said("bic-latent", option("score", plain))
+    return source.declared_order.said("bic-latent", option("score", plain))
 
 
 def reason_against_model(

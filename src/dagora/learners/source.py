@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from dagora.learners.method import Method
 from dagora.stats.accepting import as_statistics, statistics_of
 from dagora.stats.capabilities import NoisyRelease, capabilities_of
 from dagora.stats.data_warnings import check_learnable, data_warnings, fewer_rows
+from dagora.stats.declared_order import DeclaredOrder, declared_order
 from dagora.stats.designed import DesignStatistics
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.lagged import IncompleteSeries, LaggedStatistics, SeriesStatistics, series_statistics
@@ -54,6 +56,11 @@ class Source:
         if self.rows is None:
             raise OptionError("a .jkl file holds scores and no rows: choose a method that searches on scores")
         return self.rows
+
+    @cached_property
+    def declared_order(self) -> DeclaredOrder:
+        """The columns whose levels have a declared order, and whether a default may use it."""
+        return declared_order(self.statistics)
 
     @property
     def windows(self) -> Windows | LaggedStatistics | None:
@@ -232,7 +239,7 @@ def read_rows(
             reading,
             wanted=(*reading.wanted, *timing.columns),
             numbers=(*reading.numbers, timing.time),
-            in_time=True,
+            in_time=timing.columns,
         )
     if interventions is not None and reading is not None:
         reading = replace(reading, marks=marked_column(interventions))

@@ -7,13 +7,11 @@ strongly that each tells little beside the others, such correlations mislead: th
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
-from dagora.base.errors import RowsUnavailableError
+from dagora.base.errors import DataError, RowsUnavailableError
 from dagora.base.phrases import some_of
 from dagora.base.wording import col, option
 from dagora.data.columns.levels import IS_INTERVAL
@@ -21,6 +19,7 @@ from dagora.data.schema import Kind, Variable
 from dagora.stats.capabilities import capabilities_of
 from dagora.stats.latent_correlations import FEWEST, LatentCorrelations
 from dagora.stats.statistics import Statistics
+from dagora.stats.windows import panel_behind
 
 MOST_NAMED = 3
 # Correlations take a millisecond for each pair.
@@ -75,6 +74,8 @@ def declared_order(statistics: Statistics) -> DeclaredOrder:
 def obstacle(statistics: Statistics, levels: list[Variable]) -> str:
     """Why the order of some levels cannot be used; empty if it can."""
     has = capabilities_of(statistics)
+    if panel_behind(statistics) is not None:
+        return "rows follow each other in time"
     if has.refuse_missing is not None:
         return f"cells are missing ({option('missing', 'drop')} leaves their rows out)"
     if has.design is not None:
@@ -90,11 +91,12 @@ def obstacle(statistics: Statistics, levels: list[Variable]) -> str:
             return "beside numbers it needs the rows"
     if len(statistics.schema) > MOST_COLUMNS:
         return f"the correlations of more than {MOST_COLUMNS} columns take long"
-    assert isinstance(statistics, Hashable)
-    return too_little(statistics)
+    try:
+        return too_little(statistics)
+    except DataError as error:  # such as a table of a pair that the plan of sites has no place for
+        return error.text
 
 
-@lru_cache(maxsize=2)
 def too_little(statistics: Statistics) -> str:
     """Why levels tell too little of the normal variables behind them; empty if they tell enough."""
     found = LatentCorrelations(statistics, "a default that uses an order")

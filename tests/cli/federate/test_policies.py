@@ -87,6 +87,16 @@ def test_all_levels_are_named_where_the_owner_wants_it(run: Callable, trio: Path
     assert read_policy(trio / "west" / POLICY_NAME, []).codebook.columns[0].levels == ("other",)
 
 
+def test_an_order_that_rare_levels_cost_is_told(run: Callable, trio: Path, table: Path) -> None:
+    said = ("--ordinal", "w: no < Mr Smith < yes")
+    assert (
+        "order: the order is left out (--rare 0 names all levels)"
+        in run(*INIT, table, "--keys", trio, *said).err
+    )
+    assert run(*INIT, table, "--keys", trio, *said, "--rare", 0, "--overwrite").code == 0
+    assert read_policy(trio / "west" / POLICY_NAME, []).codebook.schema[0].ordered
+
+
 def test_nothing_is_overwritten_unasked(run: Callable, trio: Path, table: Path) -> None:
     (trio / "west" / POLICY_NAME).write_text("mine")
     ran = run(*INIT, table, "--keys", trio)

@@ -89,6 +89,26 @@ def test_what_cannot_be_is_refused_in_one_line(options, words):
     assert "\n" not in str(problem.value)
 
 
+def test_columns_with_a_role_are_no_variables():
+    frame = pd.DataFrame(ROWS).assign(t=range(40), s=["A", "B"] * 20, set=["", "x"] * 20)
+    timed = frame.drop(columns=["set", "dose"])
+    roles = {"in_time": ("t", "s"), "numbers": ("t",), "wanted": ("t", "s"), "continuous": "t"}
+    table = as_any_table(timed, ReadingOptions(ranks="all", ordinal="all", **roles))
+    assert table.values(table.names.index("t")).tolist() == list(range(40))
+    assert levels(table, "s") == (("A", "B"), False)
+    assert levels(table, "pain")[1]
+    marked = as_any_table(frame, ReadingOptions(ordinal=["all", "dose: small < big < huge"], marks="set"))
+    assert not levels(marked, "set")[1]
+    for said, words in [
+        (roles | {"ranks": "t"}, "time=.t. is no variable: leave it out of ranks"),
+        (roles | {"ordinal": "s"}, "series=.s. is no variable: leave it out of ordinal"),
+        (roles | {"join": "s"}, "series=.s. is no variable: leave it out of join"),
+        ({"marks": "set", "ordinal": ["set: x < y"]}, "interventions=.set. is no variable: leave it out"),
+    ]:
+        with pytest.raises(OptionError, match=words):
+            as_any_table(frame, ReadingOptions(**said))
+
+
 def test_missing_has_no_place_in_an_order():
     frame = pd.DataFrame({"pain": ["none", "mild", None, "severe"] * 5, "b": [0, 1] * 10})
     with pytest.raises(DataError, match="without a place in the order of its levels"):

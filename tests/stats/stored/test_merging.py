@@ -103,6 +103,21 @@ def test_levels_are_joined_in_the_order_that_rows_have() -> None:
     assert left.schema == march.schema
 
 
+def test_ordered_levels_that_a_part_lacks_are_added() -> None:
+    def month(rows: list[str], order: list[str]) -> dagora.Statistics:
+        return dagora.statistics({"a": rows * 5, "b": [0, 1, 1] * 5}, ordinal={"a": order} if order else ())
+
+    march, april = month(["l", "m", "l"], ["l", "m"]), month(["m", "z", "z"], ["m", "z"])
+    for parts in ([march, april], [april, march]):
+        merged = merge_statistics(parts)
+        assert (merged.schema[0].levels, merged.schema[0].ordered) == (("l", "m", "z"), True)
+        assert merged.contingency((0,)).counts.tolist() == [10, 10, 10]
+    plain = month(["m", "l", "l"], [])
+    assert all(merge_statistics(parts).schema[0].ordered for parts in ([plain, march], [march, plain]))
+    with pytest.raises(DataError, match="l < m in part 1, and m < l in part 2"):
+        merge_statistics([march, month(["m", "l", "l"], ["m", "l"])])
+
+
 def test_families_of_few_parents_only() -> None:
     table = discrete_table(800, 5)
     kept = dagora.statistics(table, max_parents=1)

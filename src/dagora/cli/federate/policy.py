@@ -258,9 +258,22 @@ def columns_from(
         tables, step = series_from(data, reading, timing)
     rows = sum(table.n_rows for table in tables.values())
     book = codebook_of(tables, margin=MARGIN, rare=rare, largest_weight=largest)
+    note_lost_orders(tables, book)
     if reading.given["discretise"] is None:
         return book, rows, step
     return cut_at(book, chosen_edges(tables, book, reading)), rows, step
+
+
+def note_lost_orders(tables: Mapping[str, Table], book: Codebook) -> None:
+    """Say where rare levels, which are not named, cost a column its order."""
+    ordered = {variable.name for table in tables.values() for variable in table.schema if variable.ordered}
+    lost = [coding.name for coding in book if coding.other and coding.name in ordered]
+    if lost:
+        echo(
+            f"dagora: note: rare levels of {', '.join(lost)} are the level other, which has no place in an "
+            "order: the order is left out (--rare 0 names all levels)",
+            err=True,
+        )
 
 
 def series_from(data: Sequence[str], reading: Reading, timing: Timing) -> tuple[dict[str, Table], float]:
@@ -280,7 +293,7 @@ def series_from(data: Sequence[str], reading: Reading, timing: Timing) -> tuple[
                 wanted=timing.columns,
                 numbers=(timing.time,),
                 numbers_for="windows of time",
-                in_time=True,
+                in_time=timing.columns,
             ),
         )
         for path in data

@@ -70,11 +70,29 @@ def declare_kinds(names: Sequence[str], reading: ReadingOptions) -> dict[str, Ki
     return declared | {name: kind for kind in rest for name in names if name not in declared}
 
 
+def chosen_columns(
+    what: str, chosen: Iterable[str], names: Sequence[str], reading: ReadingOptions
+) -> list[str]:
+    """The columns that an option names, and `all` for the variables; a column that is none is refused.
+
+    >>> reading = ReadingOptions(in_time=("day",), ranks=["all"])
+    >>> chosen_columns("ranks", reading.ranks, ["day", "x"], reading)
+    ['x']
+    """
+    roles, found = reading.roles, list(chosen)
+    for name in found:
+        if name in roles:
+            raise OptionError(f"{option(roles[name], name)} is no variable: leave it out of {option(what)}")
+    if EVERY not in found or EVERY in names:
+        return found
+    return list(
+        dict.fromkeys([*(name for name in found if name != EVERY), *(n for n in names if n not in roles)])
+    )
+
+
 def columns_to_join(names: Sequence[str], reading: ReadingOptions) -> frozenset[str]:
     """The columns in which levels that differ only in case are joined."""
-    chosen = resolve(reading.join, names)
-    if EVERY in chosen and EVERY not in names:
-        return frozenset(names)
+    chosen = chosen_columns("join", resolve(reading.join, names), names, reading)
     for name in chosen:
         check_known(name, names, "whose levels are to be joined")
     return frozenset(chosen)

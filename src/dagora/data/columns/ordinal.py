@@ -8,8 +8,9 @@ order that a program could guess: it is asked for.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +18,10 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError, OptionError
 from dagora.base.phrases import some_of
 from dagora.base.wording import col, option
-from dagora.data.columns.column_names import check_known, resolve
+from dagora.data.columns.column_names import check_known, chosen_columns, resolve
 from dagora.data.columns.column_profile import IN_ORDER
 from dagora.data.columns.column_type import Column
-from dagora.data.columns.levels import IS_INTERVAL, IS_NUMBER
+from dagora.data.columns.levels import IS_INTERVAL, IS_NUMBER, sort_levels
 from dagora.data.columns.missing import EVERY
 from dagora.data.columns.reading_options import ReadingOptions, said_order
 from dagora.data.schema import Kind, Variable
@@ -53,13 +54,11 @@ def ordinal_columns(names: Sequence[str], reading: ReadingOptions) -> dict[str, 
     {'pain': (), 'dose': ('low', 'high')}
     """
     said = dict(said_order(text, names) for text in resolve(reading.ordinal, names))
-    for name in said:
-        if name != EVERY or name in names:
-            check_known(name, names, "declared ordinal")
-    if EVERY in said and EVERY not in names:
-        plain = {*resolve(reading.discrete, names), *resolve(reading.continuous, names)}
-        return {name: said.get(name, ()) for name in names if name in said or name not in plain}
-    return said
+    chosen = chosen_columns("ordinal", said, names, reading)
+    for name in chosen:
+        check_known(name, names, "declared ordinal")
+    plain = {*resolve(reading.discrete, names), *resolve(reading.continuous, names)} - set(said)
+    return {name: said.get(name, ()) for name in chosen if name not in plain}
 
 
 def in_order(variable: Variable, said: Sequence[str] = ()) -> tuple[Variable, Places]:
@@ -114,6 +113,71 @@ def on_a_scale(levels: Sequence[str]) -> list[float] | None:
     return None
 
 
+def agreed_levels(name: str, declared: Mapping[str, Variable]) -> tuple[tuple[str, ...], bool]:
+    """The levels of a column that is read in several places, and True if these are in an order.
+
+    An order that one place declares holds for all; orders of some levels each are put together.
+
+    >>> one, two = (Variable("a", Kind.DISCRETE, levels, True) for levels in (("c", "b"), ("b", "a")))
+    >>> agreed_levels("a", {"in part 1": one, "in part 2": two})
+    (('c', 'b', 'a'), True)
+    """
+    orders = {place: each.levels for place, each in declared.items() if each.ordered}
+    levels = sort_levels(level for each in declared.values() for level in each.levels)
+    if not orders:
+        same = {each.levels for each in declared.values()}
+        return (same.pop() if len(same) == 1 else levels), False
+    seen = places_of(Variable(name, Kind.DISCRETE, levels))
+    if seen is not None:
+        guess = tuple(sorted(levels, key=dict(zip(levels, seen, strict=True)).__getitem__))
+        if all(alike(order, guess) for order in orders.values()):
+            return guess, True
+    whole = put_together(name, orders)
+    for place, each in declared.items():
+        if strange := [level for level in each.levels if level not in whole]:
+            raise DataError(
+                f"the order of {col(name)} ({' < '.join(whole)}) lacks the levels {some_of(strange)}, which "
+                f"it has {place}: say the whole order there"
+            )
+    return whole, True
+
+
+def put_together(name: str, orders: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The one order that has the orders of all places; an error where there is none, or more than one."""
+    places = list(orders)
+    for one, other in combinations(places, 2):
+        if not alike(orders[one], orders[other]):
+            raise DataError(
+                f"the levels of {col(name)} are in the order {' < '.join(orders[one])} {one}, and "
+                f"{' < '.join(orders[other])} {other}: declare one order"
+            )
+    left = {level: None for order in orders.values() for level in order}
+    found: list[str] = []
+    while left:
+        first = [
+            level for level in left if not any(comes_after(level, order, left) for order in orders.values())
+        ]
+        if len(first) != 1:
+            told = some_of(f"'{level}'" for level in first or left)
+            raise DataError(
+                f"the orders of {col(name)} {', '.join(places)} do not tell which of its levels {told} comes "
+                "first: declare the same levels everywhere"
+            )
+        found += first
+        del left[first[0]]
+    return tuple(found)
+
+
+def comes_after(level: str, order: Sequence[str], left: Collection[str]) -> bool:
+    """Return True if another level that is left stands before a level."""
+    return level in order and any(each in left for each in order[: order.index(level)])
+
+
+def alike(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Return True if two orders have their common levels in the same order."""
+    return [level for level in one if level in other] == [level for level in other if level in one]
+
+
 def order_levels(column: Column, ordinal: Mapping[str, tuple[str, ...]]) -> Column:
     """A column with its levels in order, where they are to have one."""
     name = column.variable.name
@@ -132,18 +196,17 @@ def without_order(column: Column) -> Column:
 def ranked_columns(variables: Sequence[Variable], reading: ReadingOptions) -> frozenset[str]:
     """The continuous columns that are taken by their ranks."""
     names = [variable.name for variable in variables]
-    chosen = resolve(reading.ranks, names)
+    said = resolve(reading.ranks, names)
+    chosen = chosen_columns("ranks", said, names, reading)
     numbers = frozenset(variable.name for variable in variables if variable.kind is Kind.CONTINUOUS)
-    if EVERY in chosen and EVERY not in names:
-        return numbers
-    for name in chosen:
+    for name in (each for each in said if each != EVERY or each in names):
         check_known(name, names, "to be taken by its ranks")
         if name not in numbers:
             raise OptionError(
                 f"{option('ranks', name)} takes numbers by their ranks, and this column is discrete: "
                 f"leave it out, or declare it continuous ({option('continuous', name)})"
             )
-    return frozenset(chosen)
+    return numbers.intersection(chosen)
 
 
 def rank_values(column: Column, ranked: frozenset[str]) -> Column:

@@ -118,10 +118,10 @@ class ReadingOptions:
     before any is read, and may refuse it. `why_not_model` says whether missing values can be modelled (None:
     never). `constants` says whether a number that never changes is kept,
     `cuts` whether to advise cutting columns into intervals: not where `discretise` cannot be asked for.
-    `in_time` says that rows follow each other in time, so that none can be left out. `trends` says whether
-    the other columns decide if few whole numbers are ordered: not where one column at a time is seen.
-    `separated_by` is what separates the cells of the file, where it is text. `nominal` are columns whose
-    levels stand in an order that need not mean anything, as factors of R and values with labels do.
+    `in_time` are the columns of time and series where rows follow each other, so that none can be left out.
+    `trends` says whether the other columns decide if few whole numbers are ordered: not where one column at a
+    time is seen. `separated_by` is what separates the cells of the file, where it is text. `nominal` are
+    columns whose levels stand in an order that need not mean anything: factors of R and labelled values.
 
     >>> ReadingOptions(discrete="age", missing="drop").non_defaults()
     {'discrete': ['age'], 'missing': 'drop'}
@@ -237,7 +237,7 @@ class ReadingOptions:
     why_not_model: WhyNotModel | None = field(default=None, compare=False)
     constants: bool = True
     cuts: bool = True
-    in_time: bool = False
+    in_time: tuple[str, ...] = ()
     trends: bool = True
     separated_by: str = ""
     nominal: Collection[str] = ()
@@ -294,6 +294,16 @@ class ReadingOptions:
         return {name: str(column) for name, column in named.items() if column is not None}
 
     @property
+    def roles(self) -> dict[str, str]:
+        """The columns among the others that are no variables, and the options that say so.
+
+        >>> ReadingOptions(in_time=("day", "patient"), marks="drug").roles
+        {'day': 'time', 'patient': 'series', 'drug': 'interventions'}
+        """
+        marked = {} if self.marks is None else {self.marks: "interventions"}
+        return {**dict(zip(self.in_time, ("time", "series"), strict=False)), **marked}
+
+    @property
     def has_design(self) -> bool:
         """Return True if rows have weights or belong to groups."""
         return self.weights is not None or self.group is not None
@@ -318,7 +328,7 @@ class Purpose(TypedDict, total=False):
     why_not_model: WhyNotModel | None
     constants: bool
     cuts: bool
-    in_time: bool
+    in_time: tuple[str, ...]
     trends: bool
     separated_by: str
     nominal: Collection[str]

@@ -53,15 +53,13 @@ TESTS: dict[str, Callable[[Statistics, str], IndependenceTest]] = {
 
 
 def named_test(statistics: Statistics, name: str, owner: str) -> tuple[str, IndependenceTest]:
-    """A test by name, and its own name: "auto" is chosen by the columns, by a declared order of levels first.
+    """A test by name, and its own name: "auto" is chosen by the kinds of the columns.
 
-    So are the tests for both kinds, by kind alone, if all columns are of one kind.
+    So are the tests for both kinds if all columns are of one kind.
     """
     one_kind = len({variable.kind for variable in statistics.schema}) == 1
     by_kinds = name == "auto" or (one_kind and name in FOR_BOTH_KINDS)
     chosen = default_test(statistics) if by_kinds else name
-    if name == "auto" and declared_order(statistics).usable:
-        chosen = "latent"
     if isinstance(statistics, IncompleteStatistics):
         return chosen, SeenRowTest(statistics, lambda part: TESTS[chosen](part, owner))
     return chosen, TESTS[chosen](statistics, owner)
@@ -72,7 +70,7 @@ def learn_by_test(
 ) -> Outcome:
     """Learn with a test by name, on the columns in the order of their names; the outcome says which test."""
     order = declared_order(statistics) if name == "auto" else DeclaredOrder()
-    name, tester = named_test(in_name_order(statistics), name, owner)
+    name, tester = named_test(in_name_order(statistics), "latent" if order.usable else name, owner)
     outcome = learn(tester)
     cautions, rows = account(tester)
     why = order.said(name, setting("test", default_test(statistics)))

@@ -114,7 +114,7 @@ def read_in_time(
     if unknown:
         name = next(iter(unknown))
         raise OptionError(f"there is no option '{name}' about rows in time{alike(name, READING)}")
-    table = without_design(as_any_table(data, replace(options, in_time=True)))
+    table = without_design(as_any_table(data, replace(options, in_time=timing.columns)))
     if others or levels is None or not set(variables) & set(table.names):
         return table
     return table.select([name for name in table.names if name in wanted])

@@ -14,7 +14,7 @@ import numpy as np
 
 from dagora.base.errors import DataError
 from dagora.base.wording import col, option
-from dagora.data.columns.levels import sort_levels
+from dagora.data.columns.ordinal import agreed_levels
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.stats.scan.kept_counts import OccupiedCells
 from dagora.stats.scan.sparse import sum_by_key
@@ -74,7 +74,7 @@ def common_schema(parts: Sequence[StoredStatistics]) -> Schema:
     """The columns of the first part, with the levels of all."""
     first = parts[0]
     variables = []
-    for number, part in enumerate(parts[1:], start=2):
+    for part in parts[1:]:
         names, others = set(first.schema.names), set(part.schema.names)
         for name in sorted(names ^ others):
             have, lack = (first, part) if name in names else (part, first)
@@ -90,16 +90,10 @@ def common_schema(parts: Sequence[StoredStatistics]) -> Schema:
                     f"{title(part, parts)}: make one of them again "
                     f"({option(str(variable.kind), variable.name)})"
                 )
-            if (variable.ordered or own.ordered) and own.levels != variable.levels:
-                raise DataError(
-                    f"the ordered levels of {col(variable.name)} are others in part {number} than in part 1: "
-                    "declare the same levels in all parts"
-                )
     for variable in first.schema:
-        levels = [part.schema[part.schema.index(variable.name)].levels for part in parts]
-        same = all(own == levels[0] for own in levels)
-        union = levels[0] if same else sort_levels(level for own in levels for level in own)
-        variables.append(Variable(variable.name, variable.kind, union, ordered=variable.ordered))
+        name = variable.name
+        own_levels = {f"in {title(part, parts)}": part.schema[part.schema.index(name)] for part in parts}
+        variables.append(Variable(name, variable.kind, *agreed_levels(name, own_levels)))
     return Schema(variables)
 
 

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from dagora.base.errors import DataError, DisagreementError, FormatError
@@ -10,8 +11,6 @@ from dagora.stats.fixed_point import quantise
 
 
 def table(**columns):
-    import pandas as pd
-
     return Table.from_frame(pd.DataFrame(columns))
 
 
@@ -50,6 +49,21 @@ def test_rare_levels_are_not_named():
     assert follow_codebook(table(a=["Anna Smith", "x"]), book).codes(0).tolist() == [1, 0]
 
 
+def test_an_order_goes_into_the_codebook_and_is_kept_to():
+    def graded(*order):
+        return Table.from_frame(pd.DataFrame({"a": [*order] * 4}), ordinal={"a": order})
+
+    book = codebook_of({"n": graded("low", "high"), "s": table(a=["high", "low", "low", "low"])})
+    assert book.columns[0].to_dict() == {"name": "a", "levels": ["low", "high"], "ordered": True}
+    assert Codebook.from_list(book.to_list()) == book
+    assert book.schema[0].ordered
+    assert follow_codebook(table(a=["high", "low"]), book).codes(0).tolist() == [1, 0]
+    with pytest.raises(DataError, match="in the order high < low here, and low < high in the codebook"):
+        follow_codebook(graded("high", "low"), book)
+    with pytest.raises(DataError, match="lacks the levels wide, which it has at s"):
+        codebook_of({"n": graded("low", "high"), "s": table(a=["wide", "low"])})
+
+
 def test_a_margin_rounds_outwards():
     coding = fitting_range("x", -3.162, 2.331, 0.1)
     assert coding.low < -3.162 - 0.54
@@ -73,6 +87,8 @@ BAD = [
     ({"name": "a", "range": [0, float("inf")]}, "two numbers"),
     ({"name": "a", "range": [True, 3]}, "two numbers"),
     ({"name": "a", "range": [0, 1], "other": True}, "goes with levels"),
+    ({"name": "a", "cuts": [0, 1], "ordered": True}, "goes with levels"),
+    ({"name": "a", "levels": ["x"], "ordered": True, "other": True}, "no place in an order"),
     ("a", "needs a name"),
 ]
 

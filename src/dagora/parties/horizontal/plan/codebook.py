@@ -1,9 +1,10 @@
 """The codebook: the columns of a run and how every site writes them, agreed before any row is looked at.
 
-A discrete column lists its levels, or the points at which numbers are cut into intervals. A continuous column
-has a range. So no site shows a level or a value of its own: a level that the codebook lacks becomes the level
-`other` where the codebook says so, and otherwise a refusal that only the site's owner reads. Where rows have
-weights, the codebook has the largest of them, in the unit that all sites use.
+A discrete column lists its levels, or the points at which numbers are cut into intervals; levels that are
+`ordered` stand from the least to the most. A continuous column has a range. So no site shows a level or a
+value of its own: a level that the codebook lacks becomes the level `other` where the codebook says so, and
+otherwise a refusal that only the site's owner reads. Where rows have weights, the codebook has the largest of
+them, in the unit that all sites use.
 """
 
 from __future__ import annotations
@@ -27,12 +28,14 @@ OTHER = "other"
 MOST_COLUMNS = 10_000  # bounds what the plan of a coordinator makes a site hold
 LONGEST_TEXT = 500  # characters of a name or level
 LARGEST_NUMBER = 1e308  # the largest double is 1.8e308
-FIELDS = ("name", "levels", "other", "cuts", "range")
+FIELDS = ("name", "levels", "other", "ordered", "cuts", "range")
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnCoding:
     """One column: `levels` (with `other` for the remaining ones), or `cuts`, or a range from `low` to `high`.
+
+    `ordered` says that the order of the levels means something; so it cannot go with `other`.
 
     >>> ColumnCoding("smoker", levels=("no", "yes"), other=True).variable.levels
     ('no', 'yes', 'other')
@@ -45,6 +48,7 @@ class ColumnCoding:
     name: str
     levels: tuple[str, ...] = ()
     other: bool = False
+    ordered: bool = False
     cuts: tuple[float, ...] = ()
     low: float = 0.0
     high: float = 0.0
@@ -62,7 +66,7 @@ class ColumnCoding:
         if self.cuts:
             return Variable(self.name, Kind.DISCRETE, interval_names(np.array(self.cuts)))
         more = (OTHER,) if self.other and OTHER not in self.levels else ()
-        return Variable(self.name, Kind.DISCRETE, (*self.levels, *more))
+        return Variable(self.name, Kind.DISCRETE, (*self.levels, *more), self.ordered)
 
     @property
     def centre(self) -> float:
@@ -80,7 +84,8 @@ class ColumnCoding:
             return {"name": self.name, "range": [self.low, self.high]}
         if self.cuts:
             return {"name": self.name, "cuts": list(self.cuts)}
-        return {"name": self.name, "levels": list(self.levels), **({"other": True} if self.other else {})}
+        said = {key: True for key in ("other", "ordered") if getattr(self, key)}
+        return {"name": self.name, "levels": list(self.levels), **said}
 
     @classmethod
     def from_dict(cls, content: object) -> ColumnCoding:
@@ -101,11 +106,14 @@ class ColumnCoding:
         given = [key for key in ("levels", "cuts", "range") if key in content]
         if len(given) != 1:
             raise FormatError(f"column '{name}': give exactly one of levels, cuts and range")
-        other = content.get("other", False)
-        if not isinstance(other, bool) or (other and given != ["levels"]):
-            raise FormatError(f"column '{name}': other is true or false, and goes with levels")
+        said = {key: content.get(key, False) for key in ("other", "ordered")}
+        for key, value in said.items():
+            if not isinstance(value, bool) or (value and given != ["levels"]):
+                raise FormatError(f"column '{name}': {key} is true or false, and goes with levels")
+        if all(said.values()):
+            raise FormatError(f"column '{name}': the level other has no place in an order: leave one out")
         if given == ["levels"]:
-            return cls(str(name), levels=_levels(str(name), content["levels"]), other=other)
+            return cls(str(name), levels=_levels(str(name), content["levels"]), **said)
         if given == ["cuts"]:
             return cls(str(name), cuts=_cuts(str(name), content["cuts"]))
         low, high = _range(str(name), content["range"])

@@ -21,6 +21,7 @@ from dagora.base.errors import DataError
 from dagora.base.phrases import some_of
 from dagora.base.wording import option
 from dagora.data.columns.levels import level_name
+from dagora.data.columns.ordinal import alike
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.series import Panel
@@ -194,6 +195,11 @@ def _follow(coding: ColumnCoding, own: Variable, values: NDArray[Any]) -> NDArra
                 raise DataError(
                     f"column '{coding.name}' holds numbers that are not levels, and the codebook lists levels"
                 )
+        if own.ordered and coding.ordered and not alike(own.levels, coding.levels):
+            raise DataError(
+                f"the levels of column '{coding.name}' are in the order {' < '.join(own.levels)} here, and "
+                f"{' < '.join(coding.levels)} in the codebook: agree on one order"
+            )
         return _recode(coding, own, values)
     numbers = _as_numbers(coding, own, values)
     if coding.cuts:

@@ -20,6 +20,7 @@ from dagora.data.columns.column_profile import (
     reason_to_leave_out,
 )
 from dagora.data.columns.levels import IS_NUMBER, level_name, sort_levels
+from dagora.data.columns.ordinal import agreed_levels
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, ColumnCoding
@@ -51,9 +52,9 @@ def codebook_of(
 ) -> Codebook:
     """A codebook that fits tables which one person may see, by the sites that have them.
 
-    Discrete columns get all levels, without those in fewer than `rare` rows, which are `other`. Ranges
-    reach from the smallest to the largest value, and further on both sides by `margin` of that width,
-    rounded outwards to two digits; so does the largest weight, where rows have weights.
+    Discrete columns get all levels, without those in fewer than `rare` rows, which are `other`; a column with
+    this level has no order. Ranges reach from the smallest to the largest value, and further on both sides by
+    `margin` of that width, rounded outwards to two digits; so does the largest weight, where rows have any.
 
     >>> table = Table.from_numpy([["no", 1.25], ["yes", 2.5]], names=["a", "x"])
     >>> [coding.to_dict() for coding in codebook_of({"north": table}, margin=0.1)]
@@ -117,10 +118,8 @@ def _common_coding(name: str, tables: Mapping[str, Table], margin: float) -> Col
             return ColumnCoding(name, levels=sort_levels(map(level_name, values)))
         numbers = list(tables)
     if not numbers:
-        declared = {variable.levels for variable in described.values()}
-        # Sites with the same levels keep their order; otherwise the union is sorted.
-        levels = min(declared) if len(declared) == 1 else sort_levels(x for some in declared for x in some)
-        return ColumnCoding(name, levels=levels)
+        levels, ordered = agreed_levels(name, {f"at {site}": each for site, each in described.items()})
+        return ColumnCoding(name, levels=levels, ordered=ordered)
     filled = [values for values in cells.values() if len(values)]
     low = min((float(values.min()) for values in filled), default=math.inf)
     high = max((float(values.max()) for values in filled), default=-math.inf)
@@ -179,7 +178,7 @@ def _without_rare(coding: ColumnCoding, tables: Mapping[str, Table], rare: int) 
     common = tuple(level for level in coding.levels if rows[level] >= rare)
     if len(common) == len(coding.levels):
         return coding
-    return replace(coding, levels=common or (OTHER,), other=True)
+    return replace(coding, levels=common or (OTHER,), other=True, ordered=False)
 
 
 def fitting_range(name: str, low: float, high: float, margin: float = 0.0) -> ColumnCoding:
