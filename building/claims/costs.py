@@ -12,14 +12,8 @@ from dagora.papers.registry import ITEMS
 IN_TABLES = {
     "admm/fig4": ("admm-fig4-fig4", "CPU s", "runs"),
     "admm/dynamic": ("admm-dynamic-within", "CPU s", "runs"),
-    "gpn/fig1": ("gpn-fig1-fig1", "CPU s", "graphs"),
-    "gpn/fig1-n15": ("gpn-fig1-n15-fig1", "CPU s", "graphs"),
-    "gpn/fig1-others": ("gpn-fig1-others-fig2", "CPU s", "graphs"),
-    "gpn/table1": ("gpn-table1-table1", "CPU s", ""),
     "private-k2/scaling": ("private-k2-scaling", "CPU s", ""),
     "private-k2/published": ("private-k2-published-protocol", "CPU s", ""),
-    "rbnets/table2": ("rbnets-table2-runs", "CPU s, median", "runs"),
-    "rbnets/table2-rl-bic": ("rbnets-table2-rl-bic-efforts", "CPU s", ""),
 }
 
 

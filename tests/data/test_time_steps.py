@@ -9,7 +9,7 @@ import pytest
 
 import dagora
 from dagora.base.errors import DataError
-from dagora.data.columns.dates import as_days, spells_dates
+from dagora.data.columns.dates import as_days, how_days_are_told, spells_dates
 from dagora.data.time_steps import MONTH, WORKING_DAY, count_steps
 
 FREQUENCIES = {
@@ -79,6 +79,28 @@ def test_dates_with_slashes_are_read_where_a_day_tells(
 ) -> None:
     known = [None if day is None else float(np.datetime64(day).astype(int)) for day in expected]
     assert as_days("t", pa.chunked_array([texts])).to_pylist() == known
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["2026-11-19T10:00:00+02:00", "2026-11-19 08:30:00Z", None],
+        ["2026-11-19T10:00+0200", "2026-11-19T05:00-03:30"],
+        ["2026-11-19 10:00:00.000+02", "2026-11-19 08:30:00.000Z"],
+    ],
+)
+def test_times_with_a_zone_are_those_of_utc(texts: list[str | None]) -> None:
+    column = pa.chunked_array([texts])
+    assert spells_dates(column)
+    assert how_days_are_told(column) == "dates as days since 1970, in UTC"
+    eight = np.datetime64("2026-11-19T08:00", "m").astype(int) / 1440
+    assert as_days("t", column).to_pylist() == pytest.approx([eight, eight + 1 / 48, None][: len(texts)])
+
+
+def test_times_with_a_zone_and_without_one_are_refused() -> None:
+    with pytest.raises(DataError, match=r"some times of column 't' have a zone \(Z, \+02:00\) and others"):
+        as_days("t", pa.chunked_array([["2026-11-19T10:00Z", "2026-11-19T11:00"]]))
+    assert how_days_are_told(pa.chunked_array([["2026-11-19T11:00"]])) == "dates as days since 1970"
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,8 @@ BESIDE_PUBLISHED = {
     "gpn/fig1",
     "gpn/fig1-n15",
     "gpn/fig1-others",
+    "gpn/table1",
+    "gpn/table1-others",
 }  # their pages have numbers of the authors' files, which are not ours
 
 

@@ -61,6 +61,7 @@ class Panel:
     unit:     "month", "working day" …, where a step is one of the calendar, else ""
     warnings: tell of steps that are missing
     steps:    the number of the step of each row, the same at the same time in every series
+    dated:    times are dates, so that `step` is one of days
 
     >>> rows = Table.from_numpy([[2, 0.5], [1, 1.5], [3, 0.1]], ["day", "x"], continuous=["all"])
     >>> panel = Panel.of_table(rows, "day")
@@ -78,6 +79,7 @@ class Panel:
     unit: str = ""
     warnings: tuple[str, ...] = ()
     steps: NDArray[np.int64] | None = None
+    dated: bool = False
 
     @classmethod
     def of_table(cls, table: AnyTable, time: str, series: str | None = None) -> Panel:
@@ -96,7 +98,9 @@ class Panel:
         runs = np.union1d(starts, found.gap_rows).astype(np.int64)
         of_run = np.searchsorted(starts, runs[:-1], side="right") - 1
         named = tuple(labels[s] for s in of_run.tolist())
-        return cls(rows, runs, named, found.length, found.unit, tuple(found.warnings), found.steps)
+        return cls(
+            rows, runs, named, found.length, found.unit, tuple(found.warnings), found.steps, found.dated
+        )
 
     @property
     def lengths(self) -> NDArray[np.int64]:

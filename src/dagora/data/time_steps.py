@@ -66,6 +66,7 @@ class TimeSteps:
     missing:  the number of steps that are missing in all
     first:    the first of them, in words; "" where none is
     written:  writes the time of any step, also of one that no row has
+    dated:    times are dates, so that the length of a step is one of days
     """
 
     steps: NDArray[np.int64]
@@ -75,6 +76,7 @@ class TimeSteps:
     missing: int
     first: str
     written: Callable[[int], str]
+    dated: bool
 
     @property
     def warnings(self) -> list[str]:
@@ -144,6 +146,7 @@ def count_steps(
         int(times[gap_rows - 1].sum()) - len(gap_rows),
         first,
         lambda k: axis.written(begin + k * unit_step, step),
+        axis.written is not as_number,
     )
 
 

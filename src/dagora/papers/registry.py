@@ -212,7 +212,7 @@ ITEMS = (
         "dagora.papers.gpn.others:fig1_others",
         GPN,
         quick="12 graphs per row, DiBS+ 1 and two of its settings",
-        full="100 graphs per row, DiBS+ 10 and five of its settings",
+        full="100 graphs per row, DiBS+ 20 and five of its settings",
     ),
     Item(
         "gpn/equivalence",
@@ -235,7 +235,7 @@ ITEMS = (
         "protein signalling, 853 × 11: GP and BGe, order and partition MCMC, against the consensus graph",
         "dagora.papers.gpn.table1:table1",
         GPN,
-        quick="853 rows, GP and BGe",
+        quick="853 rows, GP (by bridge sampling, too) and BGe",
         full="853 rows, GP² too",
     ),
     Item(
@@ -297,7 +297,7 @@ ITEMS = (
         "seconds and BIC of A*, ILP, hill climbing, OBS, ASOBS, RBNets and order search",
         "dagora.papers.rbnets.table2:table2",
         RBNETS,
-        quick="to 56 variables, 60 s an exact search, 2 seeds",
+        quick="to 56 variables, 60 s an exact search, 5 seeds",
         full="19 of 20 data sets, to 1024 variables; 10 seeds, from 500 variables on 1",
         needs=(MATPLOTLIB, SCIP, JAX),
     ),

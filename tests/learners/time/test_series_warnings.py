@@ -71,3 +71,13 @@ def test_relations_that_change_are_said(method: str) -> None:
     found = re.search(r"'y' around step (\d+)", told)
     assert found is not None
     assert abs(int(found[1]) - 300) < 40
+
+
+def test_edges_between_columns_that_share_a_season_are_not_trusted() -> None:
+    rng = np.random.default_rng(1)
+    wave = 2 * np.sin(np.arange(300) * np.pi / 6)[:, None]
+    result = learn(rng.normal(size=(300, 3)) + wave * [1, 1, 0], "tabu", score="bic-gaussian")
+    (told,) = [w for w in result.warnings if "season" in w]
+    assert told.startswith("'x', 'y' share a cycle of 12 steps: edges between such columns may stand for")
+    assert "do not trust y → x" in told
+    assert "differences to 12 steps before, or add a column that tells the season" in told

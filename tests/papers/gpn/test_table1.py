@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,8 +32,8 @@ def few_proteins(tmp_path: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_sizes(few_proteins: Path) -> None:
     quick, full = table1.table1(Size()).cells, table1.table1(Size(full=True)).cells
-    assert [cell["score"] for cell in quick] == ["bge", "gp"]
-    assert [cell["score"] for cell in full] == ["bge", "gp", "gp2"]
+    assert [cell["score"] for cell in quick] == ["bge", "gp", "bridge"]
+    assert [cell["score"] for cell in full] == ["bge", "gp", "gp2", "bridge", "bridge"]
     assert all(cell in full for cell in quick)
     assert all(cell["chains"] >= 4 and cell["draws"] >= 2000 for cell in full)
 
@@ -59,7 +60,7 @@ def test_end_to_end(
     short, table = json.loads(ran.out)["tables"]
     rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
     ours = [row for row in rows if row["prior"] in PRIORS]
-    assert len(ours) == 3 * 2 * (1 + 3)
+    assert len(ours) == 3 * 2 * (1 + 3) + 2
     for row in ours:
         assert row["E-SHD"] == pytest.approx(2 - row["E-TP"] + row["E-FP"])
         assert -1e-9 <= row["Erk → Akt"] <= 1 + 1e-9
@@ -76,15 +77,20 @@ def test_end_to_end(
         assert [uniform[name] for name in numbers] == [published[name] for name in numbers]
     together = [dict(zip(short["columns"], row, strict=True)) for row in short["rows"]]
     aims = {(row["method"].rsplit(", ", 1)[0], row["prior"]) for row in together}
-    assert aims == {("BGe", "published"), ("GP", "uniform"), ("GP, weighted", "published")}
+    assert aims == {
+        ("BGe", "published"),
+        ("GP", "uniform"),
+        ("GP, bridge", "uniform"),
+        ("GP, weighted", "published"),
+    }
     for row in together:
         assert row["E-TP"] == found[row["method"], row["prior"]]["E-TP"]
-        theirs = found[f"{row['method'].replace(', weighted', '')} (paper)", "the paper's"]
+        theirs = found[f"{re.sub(', (weighted|bridge)', '', row['method'])} (paper)", "the paper's"]
         marked = isinstance(row["E-SHD"], str)
         assert row["E-FP (paper)"] == (None if marked else theirs["E-FP"])
         weights = row["ESS of weights"]
         assert marked == (row["R-hat"] > 1.05 or (weights is not None and weights < 100))
-        assert (weights is None) == (", weighted" not in row["method"])
+        assert (weights is None) == (row["method"].count(",") == 1)
     notes = " ".join(json.loads(ran.out)["notes"])
     assert "dual" in notes
     assert "are not of one kernel" not in notes, "no line of GP² is ours"

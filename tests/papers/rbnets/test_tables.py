@@ -30,12 +30,6 @@ def made_up(data: dict, label: str, options: dict, seed: int = 0, **numbers: obj
     return MeasuredCell(cell, {"status": "finished", "cpu_seconds": 1.0, "seconds": 2.0, **numbers})
 
 
-@pytest.fixture
-def sources(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table2, "reference_file", lambda _: None)
-
-
-@pytest.mark.usefixtures("sources")
 def test_full_sizes() -> None:
     cells = table2.table2(Size(full=True)).cells
     assert len({c["data"] for c in cells}) == 19
@@ -55,7 +49,6 @@ def test_full_sizes() -> None:
     assert {c["rows"] for c in samples} == {200, 500, 1000, 2000, 3000, 5000}
 
 
-@pytest.mark.usefixtures("sources")
 def test_cells_of_a_data_set_follow_each_other() -> None:
     """Else its parent sets would be found again and again."""
     for made in (table2.table2, differences.table3, differences.table4):

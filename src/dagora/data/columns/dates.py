@@ -1,6 +1,7 @@
 """Dates as numbers: days since the first of January 1970, with fractions for times of day.
 
-Months (2024-01), quarters (2024-Q1) and weeks (2024-W05) are the day on which they begin.
+Months (2024-01), quarters (2024-Q1) and weeks (2024-W05) are the day on which they begin. Times with a zone
+(2024-01-31T10:00Z, +02:00) are those of UTC.
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # What the overview says of a column of dates.
-DAYS = "dates as days since 1970"
+DAYS, IN_UTC = "dates as days since 1970", ", in UTC"
 IS_DATE = r"^([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{4})([T ][0-9]{2}:[0-9]{2}.*)?$"
 NUMBERED_DAYS = (19_000_101, 20_991_231)  # the first and the last that a whole number spells
 IS_TIME = r"^[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?( ?[AaPp][Mm])?$"
 MICROSECONDS_A_DAY = 86_400_000_000
 # Parts of seconds, in some cells at least: Arrow reads them as they stand, by no form.
 PARTS_OF_SECONDS = "%Y-%m-%d %H:%M:%S.%f"
+# The offset from UTC at the end of a time.
+ZONE = r"^(?P<moment>.*[0-9]{2}:[0-9]{2}.*?)(?:Z|(?P<sign>[+-])(?P<hours>[0-9]{2}):?(?P<minutes>[0-9]{2})?)$"
 # Texts that can be read in one way only.
 READABLE = (
     (r"^[0-9]{4}-[0-9]{2}-(?P<day>[0-9]{2})$", "%Y-%m-%d"),
@@ -65,10 +68,17 @@ def as_days(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     >>> import pyarrow as pa
     >>> as_days("day", pa.chunked_array([["1970-01-02", "1970-02-01", None]])).to_pylist()
     [1.0, 31.0, None]
+    >>> as_days("t", pa.chunked_array([["1970-01-02T01:00+01:00", "1970-01-01T12:00Z"]])).to_pylist()
+    [1.0, 0.5]
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    zones = pc.match_substring_regex(column, ZONE) if is_text(column.type) else None
+    if zones is not None and pc.any(zones).as_py() and not pc.all(zones).as_py():
+        raise DataError(
+            f"some times of {col(name)} have a zone (Z, +02:00) and others have none: write them all alike"
+        )
     try:
         moments = read_dates(column) if is_text(column.type) else column
         whole = moments.cast(pa.timestamp("us")).cast(pa.int64())
@@ -80,11 +90,31 @@ def as_days(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.divide(whole.cast(pa.float64(), safe=False), float(MICROSECONDS_A_DAY))
 
 
+def how_days_are_told(column: pa.ChunkedArray) -> str:
+    """The words for dates as numbers, which name the zone that they are in, if they have one."""
+    import pyarrow.compute as pc
+
+    zoned = (
+        pc.all(pc.match_substring_regex(column, ZONE)).as_py()
+        if is_text(column.type)
+        else getattr(column.type, "tz", None)
+    )
+    return f"{DAYS}{IN_UTC}" if zoned else DAYS
+
+
 def read_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Texts as moments; raises `ArrowInvalid` where they are in none of the readable forms."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pc.all(pc.match_substring_regex(column, ZONE)).as_py():
+        parts = pc.extract_regex(column, ZONE)
+        sign, hours, minutes = (pc.struct_field(parts, name) for name in ("sign", "hours", "minutes"))
+        ahead = [pc.if_else(pc.equal(part, ""), "0", part).cast(pa.int64()) for part in (hours, minutes)]
+        behind = pc.multiply(pc.add(pc.multiply(ahead[0], 60), ahead[1]), 60_000_000)
+        there = read_dates(pc.struct_field(parts, "moment")).cast(pa.timestamp("us")).cast(pa.int64())
+        moments = pc.if_else(pc.equal(sign, "+"), pc.subtract(there, behind), pc.add(there, behind))
+        return moments.cast(pa.timestamp("us"))
     for pattern, form in (*READABLE, *slashed_form(column)):
         if pc.all(pc.match_substring_regex(column, pattern)).as_py():
             spaced = pc.replace_substring(column, "T", " ") if "%H" in form else column

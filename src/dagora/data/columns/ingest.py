@@ -31,7 +31,7 @@ from dagora.data.columns.column_profile import (
 )
 from dagora.data.columns.column_type import Column, check_type, count_from_one, seen_cells, type_column
 from dagora.data.columns.counted_rows import COUNTS, repeat_rows
-from dagora.data.columns.dates import DAYS, as_days, spells_dates
+from dagora.data.columns.dates import as_days, how_days_are_told, spells_dates
 from dagora.data.columns.decimal_mark import choose_marks
 from dagora.data.columns.doubtful_columns import column_warnings, unused_warning
 from dagora.data.columns.find_missing import find_missing
@@ -386,7 +386,7 @@ def prepare(
         raw.left_out = DATES
         return raw
     if raw.declared is Kind.CONTINUOUS and (is_temporal(raw.cells.type) or spells_dates(raw.cells)):
-        raw.cells, raw.spelling = as_days(raw.name, raw.cells), DAYS
+        raw.cells, raw.spelling = as_days(raw.name, raw.cells), how_days_are_told(raw.cells)
     check_type(raw.name, raw.cells.type)
     told = words.of(raw.name)
     raw.leaves_codes = words.leaves_codes(raw.name) and raw.name not in reading.levels

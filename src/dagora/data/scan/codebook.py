@@ -29,7 +29,7 @@ from dagora.data.columns.column_profile import (
     reason_to_leave_out,
 )
 from dagora.data.columns.column_type import DECLARED, type_column
-from dagora.data.columns.dates import DAYS, as_days, spells_dates
+from dagora.data.columns.dates import DAYS, as_days, how_days_are_told, spells_dates
 from dagora.data.columns.decimal_mark import choose_marks
 from dagora.data.columns.find_missing import find_missing
 from dagora.data.columns.first_and_last_rows import EndCell, cells_of
@@ -165,7 +165,7 @@ def plain_numbers(profile: Profile, column: pa.ChunkedArray) -> tuple[pa.Chunked
     known = column.to_pylist()
     whole = pa.chunked_array([pa.array(dict.fromkeys([*known, *(profile.all_texts or ())]), column.type)])
     if profile.declared is Kind.CONTINUOUS and spells_dates(whole):
-        return as_days(profile.name, column), DAYS
+        return as_days(profile.name, column), how_days_are_told(column)
     declared = profile.declared
     if declared is Kind.CONTINUOUS or (profile.text_cells and declared is None):
         cells = profile.n_values if profile.all_cells is None else profile.all_cells
@@ -206,7 +206,7 @@ def text_numbers(profile: Profile) -> TextNumbers | None:
     if not spelling:
         return None
     examples = (*texts.to_pylist(), *(profile.all_texts or ()))
-    days = spelling == DAYS
+    days = spelling.startswith(DAYS)
     if days:
         examples = tuple(text for text in examples if not often_means_missing(text))
     return TextNumbers(profile.name, examples, profile.decimal, days=days)

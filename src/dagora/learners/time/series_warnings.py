@@ -1,8 +1,8 @@
-"""Warnings about series: columns that wander or drift, and relations that change along the way.
+"""Warnings about series: columns that wander, drift or share a season, and relations that change.
 
 Two random walks that have nothing to do with each other look related as long as they go (Granger & Newbold
-1974). So an edge between two columns that may be random walks is no evidence by itself, and a warning says
-so.
+1974), and so do two columns that both follow the seasons. So an edge between such columns is no evidence by
+itself, and a warning says so.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dagora.graph.dag import Edge
 from dagora.graph.lagged_graph import LaggedGraph, lagged_name, split_name
 from dagora.stats.change_points import RegressionChange, find_change
 from dagora.stats.data_warnings import listing
+from dagora.stats.seasons import Seasonal, seasonal
 from dagora.stats.unit_roots import Wandering, wandering
 from dagora.stats.windows import Windows
 
@@ -33,7 +34,11 @@ def series_warnings(panel: Panel, lags: int, graph: AnyGraph) -> list[str]:
     """Sentences about what the series of a learned graph in time do not fulfil."""
     found = wandering(panel)
     edges = (*graph.edges, *graph.undirected)
-    return [*wandering_words(found, edges), *change_words(panel, lags, graph)]
+    return [
+        *wandering_words(found, edges),
+        *season_words(seasonal(panel), edges),
+        *change_words(panel, lags, graph),
+    ]
 
 
 def wandering_words(found: Wandering, edges: Iterable[Edge]) -> list[str]:
@@ -58,6 +63,24 @@ def wandering_words(found: Wandering, edges: Iterable[Edge]) -> list[str]:
             words += ": edges between such columns would mean little, and there is none"
         told.append(f"{words}; {DIFFERENCES}")
     return told
+
+
+def season_words(found: Seasonal, edges: Iterable[Edge]) -> list[str]:
+    """A sentence about columns that share a season, and the edges between them.
+
+    >>> season_words(Seasonal(("x", "y"), 12, "a cycle of 12 steps"), [("x[t-1]", "y")])[0][:88]
+    "'x', 'y' share a cycle of 12 steps: edges between such columns may stand for the season:"
+    """
+    if len(found.names) < 2:
+        return []
+    between = between_them(found.names, edges)
+    words = f"{listing([*found.names])} share {found.cycle}: edges between such columns "
+    if between:
+        words += f"may stand for the season: do not trust {some_of(between, 5)}"
+    else:
+        words += "would stand for the season, and there is none"
+    way = f"learn from differences to {found.steps:.0f} steps before, or add a column that tells the season"
+    return [f"{words}; {way}"]
 
 
 def between_them(names: Iterable[str], edges: Iterable[Edge]) -> list[str]:

@@ -125,12 +125,18 @@ def bge_runs(table: Table, name: str, settings: Parameters, run: Run, tuning: Tu
 
 
 def bridge_runs(table: Table, name: str, settings: Parameters, run: Run, tuning: Tuning) -> Runs:  # noqa: ARG001
-    """Algorithm 1: draws under the Laplace score and published prior, weighted by bridge sampling."""
-    laplace, target = (gp_score(table, "gp", estimator) for estimator in ("laplace", "bridge"))
-    cost = math.log(tuning.factor(GP, "partition"))
-    chain = sample_timed(laplace, "partition", prior_name(PUBLISHED), cost, settings, run)
-    found = reweight_timed(chain, laplace, target, run, remove=published_prior(cost))
-    yield BRIDGE, "partition", PUBLISHED, found
+    """Algorithm 1: draws under the Laplace score, weighted by bridge sampling.
+
+    Settings that name a prior have both samplers under it; else it is the published one with partition MCMC.
+    """
+    prior = str(settings.get("prior", PUBLISHED))
+    jobs = int(settings.get("jobs", 1))
+    laplace, target = (gp_score(table, "gp", estimator, jobs=jobs) for estimator in ("laplace", "bridge"))
+    for sampler in SAMPLERS if "prior" in settings else ("partition",):
+        cost = math.log(tuning.factor(GP, sampler)) if prior == PUBLISHED else 0.0
+        chain = sample_timed(laplace, sampler, prior_name(prior), cost, settings, run)
+        remove = published_prior(cost) if prior == PUBLISHED else None
+        yield BRIDGE, sampler, prior, reweight_timed(chain, laplace, target, run, remove=remove)
 
 
 CONTESTS = {"bge": bge_runs, "bridge": bridge_runs}
