@@ -19,6 +19,7 @@ from dagora.graph.ancestral.pag import PAG
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.knowledge_files import as_knowledge
+from dagora.learners.around_target import around_target
 from dagora.learners.checks import check_circumstances
 from dagora.learners.constraint.determined import determined_warnings
 from dagora.learners.edge_gains import NOT_KNOWN, edge_evidence
@@ -62,6 +63,7 @@ def learn(
     series: str | None = None,
     minus: object = None,
     lags: int | str | None = None,
+    target: str | None = None,
     **options: Any,  # noqa: ANN401 - checked against the registry
 ) -> Result:
     """Learn the structure of a Bayesian network from data.
@@ -87,6 +89,9 @@ def learn(
     lags : int or str, optional
         Steps back that a variable may depend on, with `time`. Default: 1. "auto" chooses by a score, "auto:6"
         among 1 to 6.
+    target : str, optional
+        The one variable to learn about: its Markov blanket, and the directions in it. Only columns near it
+        are searched, so that 100,000 will do.
     {reading}
     **options
         Options of the method and of the score; `dagora.methods()[NAME]` lists them.
@@ -114,7 +119,7 @@ def learn(
     known = as_knowledge(knowledge, max_parents)
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
     prepared = prepare(
-        GivenData(data, jobs, interventions, Timing.read(time, series), lags, scans=True),
+        GivenData(data, jobs, interventions, Timing.read(time, series), lags, scans=True, target=target),
         method,
         with_start(options),
         clock=clock,
@@ -123,6 +128,11 @@ def learn(
         em_rounds=em_rounds,
     )
     searching, source, known = prepared.searching, prepared.source, prepared.knowledge
+    around = None
+    if target is not None:
+        around = around_target(target, searching, source, Run(known, seed, clock.part(0.5), jobs, on_event))
+        source = around.source
+        known = known.among(source.names)
     chosen = searching.score
     trace: list[TracePoint] = []
     steps: dict[str, int] = {}  # the last step of each phase; every phase counts from zero
@@ -175,7 +185,7 @@ def learn(
     if prepared.chosen_lags is not None:
         curves["steps back"] = prepared.chosen_lags.curve
     announce(warnings)  # those about reading were given when the data were read
-    return Result(
+    result = Result(
         graph=outcome.graph,
         method=entry.name,
         status=outcome.status,
@@ -223,6 +233,7 @@ def learn(
         data=source.account,
         interventions=source.regimes,
     )
+    return result if around is None else around.on_blanket(result)
 
 
 def started_in_words(start: DAG | None) -> str:

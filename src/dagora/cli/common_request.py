@@ -119,15 +119,17 @@ class CommonRequest:
         trends: bool = True,
         timing: Timing | None = None,
         completes: bool = False,
+        target: str | None = None,
     ) -> ReadTable:
         """Read a table that may have holes, if method and score can `model` them.
 
         `marks` is the column that says which variables were set; with it, holes are refused.
         `constants` says whether numbers that never change are kept, `trends` whether few whole numbers may be
         ordered. `timing` names the columns of time and
-        series, which are kept too. `completes` says that missing values will be drawn.
+        series, which are kept too. `completes` says that missing values will be drawn. `target` is the one
+        column to learn about: then any number of columns will do.
         """
-        from dagora.data.columns.reading_options import always, welcome
+        from dagora.data.columns.reading_options import always, around_one, welcome
         from dagora.formats.registry import find_format, read_network
         from dagora.graph.knowledge_files import as_knowledge
         from dagora.learners.checks import numbers_for, orders_numbers, reason_against_model
@@ -142,7 +144,7 @@ class CommonRequest:
         return reading.any_table(
             data,
             seed=self.seed,
-            wanted=(*wanted, *known, *(timing.columns if timing else ())),
+            wanted=(*wanted, *known, *filter(None, [target]), *(timing.columns if timing else ())),
             numbers=(timing.time,) if timing else (),
             in_time=timing.columns if timing else (),
             levels=levels,
@@ -150,7 +152,11 @@ class CommonRequest:
             trends=trends and orders_numbers(self.score, asked),
             marks=marks,
             clock=self.budget,
-            check_width=method.check_width if method is not None else welcome,
+            check_width=around_one
+            if target is not None
+            else method.check_width
+            if method is not None
+            else welcome,
             why_not_model=always
             if completes
             else partial(reason_against_model, method, self.score, marked=marks is not None)

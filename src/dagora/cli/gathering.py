@@ -23,7 +23,7 @@ def gather_options(
     @wraps(command)
     def wrapper(**given: Any) -> Any:  # noqa: ANN401
         within = {each: given.pop(each) for each in listed}
-        chosen = {field.name: given.pop(field.name) for field in fields(record) if field.name != "given"}
+        chosen = {field.name: given.pop(field.name) for field in fields(record) if field.name in given}
         chosen |= {"given": within} if within else {}
         return command(**{name: record(**chosen)}, **given)
 

@@ -22,8 +22,8 @@ METAVARS = (("INTEGER RANGE", "N"), ("INTEGER", "N"), ("FLOAT RANGE", "X"), ("FL
 COLUMN = 34  # widest first column of a list of options
 GROUPS = {
     "How to learn": (
-        "method", "score", "options", "max_parents", "knowledge", "interventions", "em_rounds", "bootstrap",
-        "resample", "seed", "time_limit", "jobs",
+        "method", "score", "options", "max_parents", "knowledge", "target", "interventions", "em_rounds",
+        "bootstrap", "resample", "seed", "time_limit", "jobs",
     ),
     "How to read the table": tuple(READING),
     "Rows that stay outside": ("query", "sample", "scan", "push_down", "dask"),

@@ -51,6 +51,7 @@ Examples:
   dagora learn survey.csv --missing drop --knowledge known.json --truth truth.bif
   dagora learn survey.csv --score bdeu --impute 20
   dagora learn patients.csv --method ilp --option best=20
+  dagora learn genes.parquet --target BRCA1 --report blanket.html
 """
 
 
@@ -130,6 +131,16 @@ def command(
         again.refuse_block()
     asked = in_time.settings({**request.settings, "em_rounds": em_rounds})
     others = {"--dask": dask, "--time": timing, "--interventions": interventions}
+    request.refuse_with_target(
+        {
+            **others,
+            "--estimate": estimate,
+            "--covariance": covariance,
+            "--minus": minus,
+            "--impute": again.impute,
+        }
+        | {"--bootstrap": again.bootstrap}
+    )
     if are_stored(list(data)) or minus:
         own = {**others, "--estimate": estimate or None, "--covariance": covariance or None, "--rows": rows}
         own |= {"--bootstrap": again.bootstrap, "--impute": again.impute}
@@ -282,10 +293,15 @@ def learn_from_rows(
     elif reading.scans(data):
         again.refuse_scanned(data)
         table = rows = request.scan(reading, data)
-    elif again.bootstrap is None and interventions is None and (large := request.scan_large(reading, data)):
+    elif (
+        again.bootstrap is None
+        and interventions is None
+        and request.target is None
+        and (large := request.scan_large(reading, data))
+    ):
         table = rows = large
     else:
-        table = request.read_any(reading, data, marked_column(interventions))
+        table = request.read_any(reading, data, marked_column(interventions), target=request.target)
         rows = statistics_of(table, request.jobs)
     if interventions is not None:
         rows = interventional_statistics(rows, interventions, request.jobs)
@@ -293,6 +309,8 @@ def learn_from_rows(
     with request.progress(table, data) as on_event:
         result = learn(rows, on_event=on_event, **again.leaving_time(asked))
         strengths = again.run(rows, on_event, asked, cluster)
+    if request.target is not None:
+        rows = statistics_of(rows.rows().select(result.graph.nodes), request.jobs)
     return request.present(result, rows, Path(data).name, strengths)
 
 

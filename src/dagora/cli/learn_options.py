@@ -114,9 +114,16 @@ METHOD_OVER_SITES = click.option(
 )
 
 
+TARGET: Decorator = click.option(
+    "--target",
+    metavar="COLUMN",
+    help="Learn about this column alone: its Markov blanket, searched near it, of any number of columns.",
+)
+
+
 def learn_options(command: F) -> F:
     """Add the options to a command, which gets them as one argument `request`."""
-    return requesting(command, METHOD)
+    return requesting(command, METHOD, TARGET)
 
 
 def learn_options_over_sites(command: F) -> F:
@@ -124,10 +131,10 @@ def learn_options_over_sites(command: F) -> F:
     return requesting(command, METHOD_OVER_SITES)
 
 
-def requesting(command: F, method: Decorator) -> F:
+def requesting(command: F, *first: Decorator) -> F:
     """Add the options of a request to a command."""
-    options = (
-        method,
+    options: tuple[Decorator, ...] = (
+        *first,
         click.option(
             "-s",
             "--score",

@@ -31,6 +31,7 @@ class LearnRequest(CommonRequest):
 
     pseudocount: PseudoCount = ONE_ROW
     start: str | None = None
+    target: str | None = None
 
     def with_method(self, schema: Schema, *, noisy: bool = False) -> LearnRequest:
         """The same request with a method: the default over sites where none was asked for."""
@@ -61,6 +62,7 @@ class LearnRequest(CommonRequest):
             **self._truth_for(method),
             **self._lags_for(method),
             **self._start_for(method),
+            **({} if self.target is None else {"target": self.target}),
             **parse_options(self.method, self.score, self._written_for(method)),
         }
 
@@ -123,9 +125,19 @@ class LearnRequest(CommonRequest):
         _ = self.settings
         if self.output and find_format(self.output).needs_tables:
             check_directed(self.output, self.settings["method"])
+            self.refuse_with_target({f"-o {self.output}": True})
+        self.refuse_with_target({"--truth": self.truth})
         self.check_pages()
         if self.known_truth is not None:
             check_kind_of_truth(self.truth or "", self.known_truth, self.settings["method"])
+
+    def refuse_with_target(self, others: Mapping[str, object]) -> None:
+        """Refuse what does not go with looking at one variable alone."""
+        from dagora.base.errors import OptionError
+
+        for said, value in others.items() if self.target is not None else ():
+            if value:
+                raise OptionError(f"{said} does not go with --target: leave one of them out")
 
     def check_data(self, names: tuple[str, ...], schema: Schema | None) -> None:
         """Refuse a truth or a file that does not fit the data; a file of scores has no schema."""

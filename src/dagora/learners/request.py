@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from dagora.base.budget import Budget
 from dagora.base.errors import OptionError
-from dagora.data.columns.reading_options import READING, ReadingOptions, always
+from dagora.data.columns.reading_options import READING, ReadingOptions, always, around_one
 from dagora.data.interventions import GivenInterventions
 from dagora.data.series import Timing
 from dagora.graph.dag import DAG
@@ -92,6 +92,7 @@ class GivenData:
     timing: Timing | None = None
     lags: int | str | None = None  # steps back that windows reach, where the rows are series
     scans: bool = False  # the rows of a large file may be scanned
+    target: str | None = None  # the one variable to learn about, so that any number of columns will do
 
 
 def prepare(
@@ -120,18 +121,18 @@ def prepare(
     options = {name: value for name, value in options.items() if name not in READING}
     asked = ReadingOptions(
         **{"missing": "auto", **reading},
-        wanted=known.mentioned,
+        wanted=(*known.mentioned, *filter(None, [given.target])),
         numbers_for=numbers_for(entry, score, options),
         trends=orders_numbers(score, options),
         clock=clock,
-        check_width=entry.check_width,
+        check_width=entry.check_width if given.target is None else around_one,
         why_not_model=always
         if completes
         else partial(reason_against_model, entry, score, marked=given.interventions is not None),
         constants=False,
     )
     scanned = None
-    if given.scans and given.interventions is None and given.timing is None:
+    if given.scans and given.interventions is None and given.timing is None and given.target is None:
         scanned = scan_if_large(given.data, entry, score, options, asked, given.jobs)
     source = (
         read_source(given.data, given.jobs, asked, given.interventions, given.timing)

@@ -8,11 +8,12 @@ from dagora.base.errors import DataError, OptionError
 from dagora.base.phrases import nearest, split_list
 from dagora.base.wording import col, option
 from dagora.data.columns.missing import EVERY
-from dagora.data.columns.reading_options import NameList, ReadingOptions, said_order
+from dagora.data.columns.reading_options import NameList, ReadingOptions, around_one, said_order
 from dagora.data.schema import Kind
 
 # Searches compare all pairs of columns: beyond this no time limit on a search can be kept.
 MOST_COLUMNS = 20_000
+MOST_AROUND_ONE = 200_000  # where one of them is the target of a search
 
 
 def name_text(name: object) -> str:
@@ -128,9 +129,10 @@ def kept_positions(names: Sequence[str], reading: ReadingOptions) -> list[int]:
     kept = [i for i, name in enumerate(names) if name not in gone and (name in only or name.strip() in only)]
     if not kept and names:
         raise DataError("all columns are dropped: at least one is needed")
-    if len(kept) > MOST_COLUMNS:
+    most = MOST_AROUND_ONE if reading.check_width is around_one else MOST_COLUMNS
+    if len(kept) > most:
         raise DataError(
-            f"there are {len(kept)} columns, and at most {MOST_COLUMNS} can be used: make a table of those "
+            f"there are {len(kept)} columns, and at most {most} can be used: make a table of those "
             f"you need, or leave some out ({option('drop')})"
         )
     reading.check_width(len(kept))

@@ -101,6 +101,10 @@ def welcome(columns: int) -> None:
     """Take any number of columns."""
 
 
+def around_one(columns: int) -> None:
+    """Take more columns still, as what is asked for is about one of them."""
+
+
 @dataclass(frozen=True)
 class ReadingOptions:
     """The options that say how columns and cells are understood.
