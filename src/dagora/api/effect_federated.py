@@ -144,6 +144,7 @@ def read_question(
     known: Knowledge,
 ) -> SiteQuestion:
     """The question that a plan asks, from the graph and the codebook alone."""
+    book.refuse_ranks("an effect")
     no_rows = Table(
         book.schema,
         tuple(np.zeros(0, np.float64 if v.kind is Kind.CONTINUOUS else np.uint16) for v in book.schema),

@@ -26,6 +26,7 @@ from dagora.parties.horizontal.methods_over_sites import (
     privacy_terms,
     statistics_over,
     timing_for,
+    told_of_ranks,
     window_lags,
 )
 from dagora.parties.horizontal.plan.codebook import Codebook
@@ -34,6 +35,7 @@ from dagora.parties.horizontal.session.federation import (
     Site,
     codebook_of_sites,
     in_series,
+    no_groups,
     site_of,
 )
 from dagora.parties.horizontal.site_threads import COORDINATOR, add_readings, run_sites
@@ -58,7 +60,7 @@ AT_SITES = (
 )  # each site's
 
 
-@takes_reading(*AT_SITES, "weights")
+@takes_reading(*AT_SITES, "ranks", "weights")
 def learn_federated(
     sites: Mapping[str, object],
     method: str | None = None,
@@ -111,21 +113,25 @@ def learn_federated(
     >>> result.graph.edges, result.stats["rows"]
     ((('b', 'a'),), 60.0)
     """
-    at_sites = (*AT_SITES, "weights")
+    at_sites = (*AT_SITES, "ranks", "weights")
     settings = {name: value for name, value in options.items() if name not in at_sites}
     chosen = {name: value for name, value in options.items() if name in at_sites}
     reading = ReadingOptions(**chosen, cuts=False, trends=False)
+    if reading.ranks and codebook is not None:
+        raise OptionError(
+            f"the codebook says which columns are taken by their ranks: leave {option('ranks')} out"
+        )
     refuse_groups(settings)
     check_over_sites(method, **settings)
     timing = timing_for(method, time, series)
     settings = over_windows(method, timing, settings)
     if timing is not None:
         reading = replace(reading, wanted=timing.columns, numbers=(timing.time,), in_time=timing.columns)
-    parties = read_sites(sites, minimum if secure else 1, reading)
+    parties = read_sites(sites, minimum if secure else 1, replace(reading, ranks=()))
     step = 0.0
     if timing is not None:
         parties, step = in_series(parties, timing)
-    book = codebook or codebook_of_sites(parties)
+    book = codebook or codebook_of_sites(parties, reading)
     terms = privacy_terms(privacy, book.schema, len(parties))
     scored = settings.get("score") is not None
     method = method or default_over_sites(book.schema, noisy=terms is not None, scored=scored)
@@ -142,10 +148,10 @@ def learn_federated(
             raise OptionError("privacy goes with secure sums: leave secure=False out")
         federation = OpenFederation.over(parties, TASKS, book, step, window_lags(method, settings))
         result = learn(statistics_over(federation, method, settings), method, **settings)
-        return add_readings(result, parties)
+        return told_of_ranks(add_readings(result, parties), book)
     with run_sites(parties, book, method, settings, terms, step=step) as (session, books):
         statistics = statistics_over(session, method, settings) if terms is None else session.release()
-        result = learn(statistics, method, **settings)
+        result = told_of_ranks(learn(statistics, method, **settings), book)
     if terms is None:
         return add_traffic(add_readings(result, parties), books())
     # How many rows were dropped is not covered by the promise, so it is not said.
@@ -156,9 +162,7 @@ def learn_federated(
 def refuse_groups(settings: Mapping[str, object]) -> None:
     """Refuse groups of rows, which no sum over sites knows of."""
     if settings.get("group") is not None:
-        raise OptionError(
-            f"over sites rows are taken as independent: leave {option('group')} out, or learn at one site"
-        )
+        raise no_groups()
 
 
 def read_sites(sites: Mapping[str, object], minimum: int, reading: ReadingOptions) -> list[Site]:

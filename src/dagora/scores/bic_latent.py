@@ -25,9 +25,9 @@ class LatentBIC(GaussianBIC):
         return replace(super().capabilities, messages=self._messages)
 
     def _messages(self) -> list[str]:
-        """A line on the variables behind the columns."""
+        """A line on the variables behind the columns, and one on the rows."""
         rows, worth = self._worth
         moved = self._moved
         apart = f"; correlations of pairs did not fit together and were moved by up to {moved:.2g}"
         what = "scored are normal variables behind ordered levels, and numbers by their ranks"
-        return [f"{what}; the {rows:,} rows are worth {worth:,} of numbers{apart if moved else ''}"]
+        return [what, f"the {rows:,} rows are worth {worth:,} of numbers{apart if moved else ''}"]

@@ -76,6 +76,10 @@ def test_whole_numbers_stay_levels_and_categories_keep_their_order():
             {"ordinal": ["dose: small<huge"]},
             r"the order of column 'dose' \(small < huge\) lacks the levels big",
         ),
+        (
+            {"ordinal": {"dose": ["small", "big", "huge", "big"]}},
+            "the order of column 'dose' has 'big' twice",
+        ),
         ({"ordinal": ["dosis"]}, "there is no column 'dosis'"),
         ({"ordinal": ["x"], "continuous": ["x"]}, "declared both discrete and continuous"),
         ({"ranks": ["pain"]}, "takes numbers by their ranks, and this column is discrete"),

@@ -29,7 +29,7 @@ ALL = [
 ]
 SOME = {
     "open_rows": "discrete continuous ordinal drop missing na separator table decimal counts weights join",
-    "learn_federated": "discrete continuous ordinal drop missing na table decimal counts weights",
+    "learn_federated": "discrete continuous ordinal drop missing na table decimal counts ranks weights",
     "effect_federated": "discrete continuous ordinal drop missing na table decimal counts",
     "learn_private": "drop missing na table decimal",
     "learn_private_group": "drop missing na table decimal",

@@ -184,7 +184,7 @@ def convene(
 def learn_over_transport(transport: Transport, prepared: PreparedPlan, patience: float) -> None:
     """Offer the plan to the sites at the other end of a transport, learn, and write and print the result."""
     from dagora.api.learn import learn
-    from dagora.parties.horizontal.methods_over_sites import statistics_over
+    from dagora.parties.horizontal.methods_over_sites import statistics_over, told_of_ranks
     from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
     from dagora.parties.transport.ledger import add_traffic
 
@@ -203,7 +203,7 @@ def learn_over_transport(transport: Transport, prepared: PreparedPlan, patience:
             else session.release()
         )
         result = learn(statistics, on_event=on_event, **request.settings)
-        result = add_traffic(result, transport.ledger.books())
+        result = told_of_ranks(add_traffic(result, transport.ledger.books()), plan.codebook)
         result = replace(result, message="; ".join(filter(None, (result.message, prepared.cut_off))))
         request.present(result, statistics, f"{len(plan.sites)} sites")
 

@@ -236,7 +236,7 @@ def columns_from(
 ) -> tuple[Codebook, int, float]:
     """The columns of a codebook, or of tables that this person may see; how many rows, how long steps are."""
     from dagora.base.errors import OptionError
-    from dagora.parties.horizontal.plan.drafting import CELLS_PER_TABLE, codebook_of, cut_at
+    from dagora.parties.horizontal.plan.drafting import CELLS_PER_TABLE, by_ranks, codebook_of, cut_at
     from dagora.parties.horizontal.policy.policy_file import read_codebook
     from dagora.parties.horizontal.session.federation import largest_weight, site_of
 
@@ -249,19 +249,20 @@ def columns_from(
                 f"{codebook}: the codebook does not say how long a step of time is: add step = 1"
             )
         return agreed.codebook, 10 * CELLS_PER_TABLE, agreed.step if timing is not None else 0.0
-    uncut, step = replace(reading, given={**reading.given, "discretise": None, "bins": None}), 0.0
+    plain = {"discretise": None, "bins": None, "ranks": ()}
+    uncut, step = replace(reading, given={**reading.given, **plain}), 0.0
     largest = 0.0
     if timing is None:
         sites = [site_of(path, uncut.any_table(path, part=True, cuts=False)) for path in data]
         tables, largest = {site.name: site.table for site in sites}, largest_weight(sites)
     else:
-        tables, step = series_from(data, reading, timing)
+        tables, step = series_from(data, reading, uncut, timing)
     rows = sum(table.n_rows for table in tables.values())
     book = codebook_of(tables, margin=MARGIN, rare=rare, largest_weight=largest)
     note_lost_orders(tables, book)
-    if reading.given["discretise"] is None:
-        return book, rows, step
-    return cut_at(book, chosen_edges(tables, book, reading)), rows, step
+    if reading.given["discretise"] is not None:
+        book = cut_at(book, chosen_edges(tables, book, reading))
+    return by_ranks(book, tables.values(), reading.options()), rows, step
 
 
 def note_lost_orders(tables: Mapping[str, Table], book: Codebook) -> None:
@@ -276,7 +277,9 @@ def note_lost_orders(tables: Mapping[str, Table], book: Codebook) -> None:
         )
 
 
-def series_from(data: Sequence[str], reading: Reading, timing: Timing) -> tuple[dict[str, Table], float]:
+def series_from(
+    data: Sequence[str], reading: Reading, uncut: Reading, timing: Timing
+) -> tuple[dict[str, Table], float]:
     """The variables of tables whose rows are series, and the length of their steps."""
     from dagora.base.errors import OptionError
     from dagora.parties.horizontal.session.federation import Site, in_series
@@ -286,7 +289,7 @@ def series_from(data: Sequence[str], reading: Reading, timing: Timing) -> tuple[
     sites = [
         Site(
             path,
-            reading.table(
+            uncut.table(
                 path,
                 part=True,
                 cuts=False,

@@ -69,14 +69,14 @@ def simulate(
         request.check()
         check_over_sites(**request.settings)
     request.check_overwriting(data)
-    rows = request.read_any(reading, data, model=False, constants=True, trends=False)
+    rows = request.read_any(unranked(reading), data, model=False, constants=True, trends=False)
     site, weights = site_of(data, rows), reading.given["weights"]
     table = site.table
     request = request.with_method(table.schema)
     request.check()
     check_over_sites(**request.settings)
     request.check_data(table.names, table.schema)
-    codebook = codebook_of_sites([site])
+    codebook = codebook_of_sites([site], reading.options())
     if weights is not None:
         check_weighing(request.method, request.settings, noisy=False)
     split = split_rows(rows, parties, seed=request.seed)
@@ -90,6 +90,11 @@ def simulate(
     with overview_first(table, data, ignore, brief=request.as_json), tidy_end(), site_files(parts) as files:
         found = run_parties(files, codebook, table.n_rows, minimum, request, weights=weights)
     return echo(found, nl=False)
+
+
+def unranked(reading: Reading) -> Reading:
+    """The reading of a site, which leaves ranks to the codebook."""
+    return replace(reading, given={**reading.given, "ranks": ()})
 
 
 def simulate_in_time(
@@ -109,8 +114,7 @@ def simulate_in_time(
     from dagora.data.table import require_table
     from dagora.learners.source import in_series
     from dagora.parties.horizontal.methods_over_sites import check_over_sites, lags_of
-    from dagora.parties.horizontal.plan.drafting import codebook_of
-    from dagora.parties.horizontal.session.federation import ANY_STEP
+    from dagora.parties.horizontal.session.federation import ANY_STEP, Site, codebook_of_sites
     from dagora.stats.accepting import statistics_of
 
     if reading.given["discretise"] is not None:
@@ -118,10 +122,11 @@ def simulate_in_time(
     request.check()
     check_over_sites(**request.settings)
     request.check_overwriting(data)
-    table = require_table(request.read_any(reading, data, model=False, constants=True, timing=timing))
+    read = request.read_any(unranked(reading), data, model=False, constants=True, timing=timing)
+    table = require_table(read)
     statistics = in_series(statistics_of(table, request.jobs), timing, request.jobs)
     request.check_windows(statistics.schema.names, lags_of(request.method, request.settings))
-    codebook = codebook_of({data: require_table(statistics.panel.table)})
+    codebook = codebook_of_sites([Site(data, require_table(statistics.panel.table))], reading.options())
     split = split_series(table, timing, parties, seed=request.seed)
     parts = {f"site{k + 1}": part for k, part in enumerate(split)}
     if in_memory:

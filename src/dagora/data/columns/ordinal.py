@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, OptionError
-from dagora.base.phrases import some_of
+from dagora.base.phrases import find_repeated, some_of
 from dagora.base.wording import col, option
 from dagora.data.columns.column_names import check_known, chosen_columns, resolve
 from dagora.data.columns.column_profile import IN_ORDER
@@ -69,6 +69,8 @@ def in_order(variable: Variable, said: Sequence[str] = ()) -> tuple[Variable, Pl
     """
     levels = variable.levels
     if said:
+        if (twice := find_repeated(said)) is not None:
+            raise DataError(f"the order of {col(variable.name)} has '{twice}' twice: name each level once")
         if missing := [level for level in levels if level not in said]:
             raise DataError(
                 f"the order of {col(variable.name)} ({' < '.join(said)}) lacks the levels {some_of(missing)}"

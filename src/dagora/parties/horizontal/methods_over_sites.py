@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from dagora.base.errors import OptionError, RowsUnavailableError
 from dagora.base.options import refuse_meaningless, refuse_missing
 from dagora.base.wording import option
+from dagora.data.columns.ordinal import rank_warning
 from dagora.data.schema import Kind, Schema
 from dagora.data.series import Timing
 from dagora.learners.checks import needing_rows
 from dagora.learners.in_windows import LAGS, check_lags, refuse_series
 from dagora.learners.independence.features import FUNCTIONS
 from dagora.learners.registry import method_named
+from dagora.learners.result import Result
+from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.session.federation import Federation
 from dagora.parties.horizontal.session.secure_statistics import SecureSeriesStatistics, SecureStatistics
 from dagora.parties.privacy.terms import PrivacyTerms, agree_on_terms, parse_options
@@ -185,6 +189,11 @@ def check_weighing(method: str, settings: Mapping[str, Any], *, noisy: bool) -> 
         f"{who} takes every row for one: leave {option('weights')} out, or choose a method on counts or "
         "moments, such as auto, tabu or pc"
     )
+
+
+def told_of_ranks(result: Result, book: Codebook) -> Result:
+    """The result with a warning about columns that are taken by their ranks."""
+    return replace(result, warnings=(*rank_warning(frozenset(book.ranked)), *result.warnings))
 
 
 def timing_for(method: str | None, time: str | None, series: str | None) -> Timing | None:

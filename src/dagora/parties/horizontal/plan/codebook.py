@@ -1,16 +1,16 @@
 """The codebook: the columns of a run and how every site writes them, agreed before any row is looked at.
 
 A discrete column lists its levels, or the points at which numbers are cut into intervals; levels that are
-`ordered` stand from the least to the most. A continuous column has a range. So no site shows a level or a
-value of its own: a level that the codebook lacks becomes the level `other` where the codebook says so, and
-otherwise a refusal that only the site's owner reads. Where rows have weights, the codebook has the largest of
-them, in the unit that all sites use.
+`ordered` stand from the least to the most. A continuous column has a range, or a grid of quantiles by which
+its ranks are taken. So no site shows a level or a value of its own: a level that the codebook lacks becomes
+the level `other` where the codebook says so, and otherwise a refusal that only the site's owner reads. Where
+rows have weights, the codebook has the largest of them, in the unit that all sites use.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -18,24 +18,28 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagora.base.errors import FormatError
 from dagora.base.phrases import among, find_repeated
+from dagora.base.wording import option
 from dagora.data.columns.intervals import interval_names
 from dagora.data.schema import MAX_LEVELS, Kind, Schema, Variable
 
 OTHER = "other"
+FEWEST_POINTS = 3  # of a grid of quantiles
 MOST_COLUMNS = 10_000  # bounds what the plan of a coordinator makes a site hold
 LONGEST_TEXT = 500  # characters of a name or level
 LARGEST_NUMBER = 1e308  # the largest double is 1.8e308
-FIELDS = ("name", "levels", "other", "ordered", "cuts", "range")
+FIELDS = ("name", "levels", "other", "ordered", "cuts", "range", "grid")
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnCoding:
     """One column: `levels` (with `other` for the remaining ones), or `cuts`, or a range from `low` to `high`.
 
-    `ordered` says that the order of the levels means something; so it cannot go with `other`.
+    `ordered` says that the order of the levels means something; so it cannot go with `other`. A continuous
+    column with a `grid` of quantiles, evenly spaced in probability, is taken by its ranks among them.
 
     >>> ColumnCoding("smoker", levels=("no", "yes"), other=True).variable.levels
     ('no', 'yes', 'other')
@@ -52,6 +56,7 @@ class ColumnCoding:
     cuts: tuple[float, ...] = ()
     low: float = 0.0
     high: float = 0.0
+    grid: tuple[float, ...] = ()
 
     @property
     def continuous(self) -> bool:
@@ -80,6 +85,8 @@ class ColumnCoding:
 
     def to_dict(self) -> dict[str, Any]:
         """The column as JSON and TOML hold it."""
+        if self.grid:
+            return {"name": self.name, "grid": list(self.grid)}
         if self.continuous:
             return {"name": self.name, "range": [self.low, self.high]}
         if self.cuts:
@@ -103,9 +110,9 @@ class ColumnCoding:
         for key in content:
             if key not in FIELDS:
                 raise FormatError(f"column '{name}': there is no '{key}': {among(FIELDS)}")
-        given = [key for key in ("levels", "cuts", "range") if key in content]
+        given = [key for key in ("levels", "cuts", "range", "grid") if key in content]
         if len(given) != 1:
-            raise FormatError(f"column '{name}': give exactly one of levels, cuts and range")
+            raise FormatError(f"column '{name}': give exactly one of levels, cuts, range and grid")
         said = {key: content.get(key, False) for key in ("other", "ordered")}
         for key, value in said.items():
             if not isinstance(value, bool) or (value and given != ["levels"]):
@@ -116,6 +123,8 @@ class ColumnCoding:
             return cls(str(name), levels=_levels(str(name), content["levels"]), **said)
         if given == ["cuts"]:
             return cls(str(name), cuts=_cuts(str(name), content["cuts"]))
+        if given == ["grid"]:
+            return ranked_coding(str(name), content["grid"])
         low, high = _range(str(name), content["range"])
         return cls(str(name), low=low, high=high)
 
@@ -158,6 +167,19 @@ class Codebook:
 
     def __iter__(self) -> Iterator[ColumnCoding]:
         return iter(self.columns)
+
+    @property
+    def ranked(self) -> tuple[str, ...]:
+        """The columns that are taken by their ranks."""
+        return tuple(coding.name for coding in self.columns if coding.grid)
+
+    def refuse_ranks(self, what: str) -> None:
+        """Refuse columns that are taken by their ranks."""
+        if self.ranked:
+            raise FormatError(
+                f"{what} takes columns in their own units, and the codebook takes '{self.ranked[0]}' by its "
+                f"ranks: agree on a range in place of the grid ({option('ranks')} makes grids)"
+            )
 
     def get(self, name: str) -> ColumnCoding | None:
         """The column of a name, if there is one."""
@@ -204,6 +226,45 @@ def _cuts(name: str, cuts: object) -> tuple[float, ...]:
     if any(a >= b for a, b in pairwise(numbers)) or len(numbers) >= MAX_LEVELS:
         raise FormatError(f"column '{name}': cuts must increase, and be fewer than {MAX_LEVELS}")
     return numbers
+
+
+def ranked_coding(name: str, grid: object) -> ColumnCoding:
+    """A column that is taken by its ranks among quantiles.
+
+    >>> ranked_coding("x", [1.0, 4.0, 4.0]).high.__round__(2)
+    1.15
+    """
+    if not isinstance(grid, list | tuple) or len(grid) < FEWEST_POINTS or not all(map(_is_number, grid)):
+        raise FormatError(f"column '{name}': grid must be a list of at least {FEWEST_POINTS} numbers")
+    points = tuple(map(float, grid))
+    if any(a > b for a, b in pairwise(points)) or points[0] == points[-1] or len(points) > MAX_LEVELS:
+        raise FormatError(
+            f"column '{name}': a grid must rise, with at most {MAX_LEVELS} numbers (where nearly all values "
+            "are the same, there are no ranks to take)"
+        )
+    bound = float(scores_on_grid(np.array([np.inf]), points)[0])
+    return ColumnCoding(name, low=-bound, high=bound, grid=points)
+
+
+def scores_on_grid(values: NDArray[np.float64], grid: Sequence[float]) -> NDArray[np.float64]:
+    """Normal scores of numbers by their places on a grid of quantiles; between two, along a line.
+
+    On a grid of all values these are the normal scores of their ranks (`normal_scores`). Beyond its ends a
+    number is half a place outside.
+
+    >>> scores_on_grid(np.array([0.0, 1.0, 2.5, 4.0]), (1.0, 4.0, 4.0)).round(2).tolist()
+    [-1.15, -0.67, -0.32, 0.32]
+    """
+    from scipy.special import ndtri
+
+    points, number = np.array(grid), len(grid)
+    before, upto = (np.searchsorted(points, values, side) for side in ("left", "right"))
+    low, high = (points[np.clip(place, 0, number - 1)] for place in (before - 1, before))
+    with np.errstate(all="ignore"):
+        between = np.where(high > low, (values - low) / (high - low), 0.0)
+    places = np.where(upto > before, (before + 1 + upto) / 2, before + between)
+    places = np.where(upto == 0, 0.5, np.where(before == number, number + 0.5, places))
+    return np.asarray(ndtri(places / (number + 1)))
 
 
 def _range(name: str, given: object) -> tuple[float, float]:

@@ -27,7 +27,7 @@ from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.series import Panel
 from dagora.data.table import Table
 from dagora.data.time_steps import same_step
-from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, ColumnCoding
+from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, ColumnCoding, scores_on_grid
 from dagora.stats.fixed_point import quantise
 
 SUM_BITS = 62  # sums of products stay within 64 bits with their sign
@@ -95,7 +95,8 @@ def code_rows(
     next_number = 0
     for position, (coding, values) in enumerate(zip(codebook, table.columns, strict=True)):
         if coding.continuous:
-            numbers[next_number] = quantise(values, coding.low, coding.high, bits)
+            scored = scores_on_grid(values, coding.grid) if coding.grid else values
+            numbers[next_number] = quantise(scored, coding.low, coding.high, bits)
             next_number += 1
         else:
             codes[position] = values
@@ -204,6 +205,8 @@ def _follow(coding: ColumnCoding, own: Variable, values: NDArray[Any]) -> NDArra
     numbers = _as_numbers(coding, own, values)
     if coding.cuts:
         return np.searchsorted(np.array(coding.cuts), numbers, side="left").astype(np.uint16)
+    if coding.grid:
+        return numbers
     outside = int(((numbers < coding.low) | (numbers > coding.high)).sum())
     if outside > MOST_CLIPPED * len(numbers):
         raise DataError(

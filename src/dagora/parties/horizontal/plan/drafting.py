@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,10 +20,18 @@ from dagora.data.columns.column_profile import (
     reason_to_leave_out,
 )
 from dagora.data.columns.levels import IS_NUMBER, level_name, sort_levels
-from dagora.data.columns.ordinal import agreed_levels
+from dagora.data.columns.ordinal import agreed_levels, ranked_columns
+from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, ColumnCoding
+from dagora.parties.horizontal.plan.codebook import (
+    FEWEST_POINTS,
+    OTHER,
+    Codebook,
+    ColumnCoding,
+    ranked_coding,
+)
+from dagora.parties.horizontal.plan.coded_rows import follow_codebook
 from dagora.parties.horizontal.plan.plan import (
     BASIS,
     COUNTS,
@@ -41,6 +49,8 @@ from dagora.parties.privacy.terms import PrivacyTerms
 
 # Two parents for each variable, and tables of 32 kB.
 COLUMNS_PER_TABLE, CELLS_PER_TABLE = 3, 4096
+# A grid of quantiles.
+MOST_STEPS, ROWS_PER_STEP = 100, 10
 # The largest numbers that a plan can hold.
 MOST_COLUMNS_PER_TABLE = 64
 NO_LIMIT = 1 << 62
@@ -216,6 +226,27 @@ def cut_at(codebook: Codebook, edges: Mapping[str, Sequence[float]]) -> Codebook
         for coding in codebook
     )
     return replace(codebook, columns=columns)
+
+
+def by_ranks(codebook: Codebook, tables: Iterable[Table], reading: ReadingOptions) -> Codebook:
+    """The codebook with the columns that are taken by their ranks, on a grid of quantiles of all tables.
+
+    A grid has a hundred steps, or fewer with ten rows each.
+
+    >>> table = Table.from_numpy(np.arange(51.0)[:, None] / 10, ["x"])
+    >>> by_ranks(codebook_of({"a": table}), [table], ReadingOptions(ranks="all")).columns[0].grid
+    (1.0, 2.0, 3.0, 4.0)
+    """
+    following = [follow_codebook(table, codebook) for table in tables]
+    steps = max(FEWEST_POINTS + 1, min(MOST_STEPS, sum(table.n_rows for table in following) // ROWS_PER_STEP))
+    shares = np.arange(1, steps) / steps
+    ranked = ranked_columns(codebook.schema.variables, reading)
+    columns = []
+    for coding, *values in zip(codebook, *(table.columns for table in following), strict=True):
+        some = np.concatenate(values) if coding.name in ranked else np.zeros(0)
+        grid = np.quantile(some, shares).tolist() if len(some) else []
+        columns.append(ranked_coding(coding.name, grid) if grid else coding)
+    return replace(codebook, columns=tuple(columns))
 
 
 def draft_plan(

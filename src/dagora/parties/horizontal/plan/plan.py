@@ -157,6 +157,8 @@ class RunPlan:
             raise FormatError("a plan that names sets of columns has no other columns")
 
     def _check_weights(self) -> None:
+        if self.shows:
+            self.codebook.refuse_ranks("a method that learns from each site alone")
         weighing = self.codebook.largest_weight > 0
         if weighing is not (WEIGHTS in self.questions):
             raise FormatError("a plan for rows with weights has the question weights, and a largest weight")

@@ -148,8 +148,10 @@ def _columns_text(codebook: Codebook) -> str:
     note = """\
 # The columns and how they are written; every site needs the same. A continuous column has a range: values
 # outside are moved to its ends, and a site with more than 1 % of them refuses. Levels that are not listed are
-# refused, unless other = true makes them the level "other". Ranges and levels are seen by all parties: write
-# what is known in public, not what only your rows show.
+# refused, unless other = true makes them the level "other". Levels with ordered = true stand from the least
+# to the most. A column with a grid (quantiles, evenly spaced in probability) is taken by its ranks among
+# them, as normal scores. Ranges, grids and levels are seen by all parties: write what is known in public, not
+# what only your rows show.
 """
     return note + "\n".join(map(_column_text, codebook))
 

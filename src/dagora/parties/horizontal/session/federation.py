@@ -22,6 +22,7 @@ from dagora.base.errors import DataError, OptionError
 from dagora.base.files import naming
 from dagora.base.wording import option
 from dagora.data.accepting import incomplete_refusal
+from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.designed import DesignedTable
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.made_tables import ReadTable
@@ -37,7 +38,7 @@ from dagora.parties.horizontal.plan.coded_rows import (
     follow_codebook,
     fraction_bits,
 )
-from dagora.parties.horizontal.plan.drafting import codebook_of
+from dagora.parties.horizontal.plan.drafting import by_ranks, codebook_of
 from dagora.parties.horizontal.plan.plan import (
     BASIS,
     COUNTS,
@@ -154,15 +155,23 @@ def site_of(name: str, table: ReadTable) -> Site:
     if not isinstance(table, DesignedTable):
         return Site(name, table)
     if table.design.groups is not None:
-        raise table.design.refusal("over sites rows are taken as independent")
+        raise no_groups()
     return Site(name, table.table, weights=table.design.given_weights)
 
 
-def codebook_of_sites(sites: Iterable[Site]) -> Codebook:
-    """A codebook that fits the rows of sites which one person may see."""
+def no_groups() -> OptionError:
+    """The error about groups of rows, which no sum over sites knows of."""
+    return OptionError(
+        f"over sites rows are taken as independent: leave {option('group')} out, or learn at one site"
+    )
+
+
+def codebook_of_sites(sites: Iterable[Site], reading: ReadingOptions | None = None) -> Codebook:
+    """A codebook that fits the rows of sites which one person may see; `reading` says which are ranked."""
     listed = list(sites)
     tables = {site.name: site.table for site in listed}
-    return codebook_of(tables, largest_weight=largest_weight(listed))
+    book = codebook_of(tables, largest_weight=largest_weight(listed))
+    return by_ranks(book, tables.values(), reading) if reading is not None and reading.ranks else book
 
 
 def largest_weight(sites: Iterable[Site]) -> float:
@@ -259,6 +268,7 @@ class OpenFederation:
 
     def gather(self, task: str, question: TaskQuestion) -> dict[str, Answer]:
         """Every site's own answer, by name."""
+        self.codebook.refuse_ranks("a method that learns from each site alone")
         return {site.name: self.tasks[task](site, question) for site in self.sites}
 
 
