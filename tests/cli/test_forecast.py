@@ -138,7 +138,7 @@ def test_an_effect_in_time(run: Callable, plant: Path) -> None:
     )
     assert done.code == 0, done.err
     assert "note: averaged over 200 graphs, exact draws from their posterior (exact, bge)" in done.out
-    assert "P(effect) 1.00" in done.out
+    assert "  in 1.00 of graphs  kept: " in done.out
     asked = ["effect", "plant.csv", *TIME, "--from", "x", "--to", "y", "--graph", "graph.json"]
     assert run(*asked).code == 2, "missing values are refused"
     dropped = run(*asked, "--missing", "drop")  # and a dropped row is a gap

@@ -43,7 +43,7 @@ def test_a_mean_over_graphs_counts_each_by_its_weight(data: dict[str, list]) -> 
         assert sure.curve[ahead].value == pytest.approx(one.curve[ahead].value)
         assert sure.curve[ahead].low == pytest.approx(one.curve[ahead].low, abs=0.03)
         assert sure.curve[ahead].high == pytest.approx(one.curve[ahead].high, abs=0.03)
-    assert "P(effect) 0.75" in found.to_text()
+    assert "  in 0.75 of graphs  kept: " in found.to_text()
 
 
 def test_without_a_graph_the_effect_is_averaged_over_graphs_of_the_rows(data: dict[str, list]) -> None:

@@ -136,7 +136,10 @@ class Panel:
         said = f"{len(short)} of {len(self.labels)} {kind} {verb} shorter than {needed} and {was} left out"
         if self.labels == ("",) * len(self.labels):
             return long, [said]
-        listed = some_of([f"'{self.labels[s]}' ({self.lengths[s]})" for s in short.tolist()], 5)
+        found: dict[str, list[str]] = {}
+        for s in short.tolist():
+            found.setdefault(self.labels[s], []).append(str(self.lengths[s]))
+        listed = some_of([f"'{label}' ({some_of(counts, 3)})" for label, counts in found.items()], 5)
         return long, [f"{said}: {listed}"]
 
 

@@ -9,9 +9,11 @@ between them. A time that is there twice, and a step that is no whole number of 
 from __future__ import annotations
 
 import math
+from calendar import monthrange
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import NoReturn
 
 import numpy as np
@@ -107,7 +109,7 @@ def count_steps(
     >>> months = np.array(["2024-01-31", "2024-02-29", "2024-03-31"], "datetime64[D]").astype(float)
     >>> monthly = count_steps(months, np.array([0, 3]), "t", dates=True)
     >>> monthly.unit, monthly.written(3)
-    ('month', '2024-04')
+    ('month', '2024-04-30')
     """
     inside = np.ones(max(0, len(moments) - 1), dtype=np.bool_)
     inside[starts[1:-1] - 1] = False
@@ -190,7 +192,9 @@ def choose_axis(moments: Times, inside: NDArray[np.bool_], *, dates: bool) -> Ax
     day = (when - months).astype(np.int64) + 1
     last = ((months + np.timedelta64(1, "M")).astype("datetime64[D]") - months).astype(np.int64)
     if len(np.unique(months)) > 1 and (day == np.minimum(day.max(), last)).all():
-        return Axis(months.astype(np.float64), as_month, MONTH, "month")
+        own = int(day.max())
+        written = as_month if own == 1 else partial(as_day_of_month, own)
+        return Axis(months.astype(np.float64), written, MONTH, "month")
     weekday = (days.astype(np.int64) + 3) % 7  # the first of January 1970 was a Thursday; Monday is 0
     over_weekend = inside & (weekday[:-1] == 4) & (np.diff(days) == 3)
     if (weekday < 5).all() and over_weekend.any() and usual_length(np.diff(days)[inside]) == 1:
@@ -281,6 +285,16 @@ def as_month(months: float, step: float | None = None) -> str:
     if step == 12:
         return f"{year}"
     return f"{year}-Q{month // 3 + 1}" if step == 3 else f"{year}-{month + 1:02}"
+
+
+def as_day_of_month(day: int, months: float, step: float | None = None) -> str:  # noqa: ARG001
+    """A day of a month since 1970, or its last one if it has fewer days.
+
+    >>> as_day_of_month(31, 1.0), as_day_of_month(15, 12.0)
+    ('1970-02-28', '1971-01-15')
+    """
+    year, month = 1970 + int(months) // 12, int(months) % 12 + 1
+    return f"{year}-{month:02}-{min(day, monthrange(year, month)[1]):02}"
 
 
 def as_working_day(count: float, step: float | None = None) -> str:  # noqa: ARG001

@@ -106,13 +106,13 @@ class EffectInTime:
     def to_text(self) -> str:
         """The effects in words, a line for each step."""
         change = f"{self.x} {'+' if self.change >= 0 else '−'} {abs(self.change):g}"
-        lines = [
-            f"effect of {change} at one step on {self.y}, by steps later; and of {self.x} kept at {change}"
-        ]
+        shares = ", in which share of the graphs there is one" if self.cause_probability else ""
+        later = f"by steps later{shares}"
+        lines = [f"effect of {change} at one step on {self.y}, {later}; and of {self.x} kept at {change}"]
         wide = max(len(str(one)) for one in self.curve)
         for ahead, (one, held) in enumerate(zip(self.curve, self.kept, strict=True)):
-            chance = f"  P(effect) {self.cause_probability[ahead]:.2f}" if self.cause_probability else ""
-            lines.append(f"{ahead:>3}  {one!s:<{wide}}  kept: {held}{chance}")
+            share = f"  in {self.cause_probability[ahead]:.2f} of graphs" if self.cause_probability else ""
+            lines.append(f"{ahead:>3}  {one!s:<{wide}}{share}  kept: {held}")
         lines.append(f"from {amount(self.windows, 'window')}")
         if self.assumptions:
             lines.append(f"assumed: {'; '.join(self.assumptions)}")

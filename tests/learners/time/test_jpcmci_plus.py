@@ -345,3 +345,25 @@ def test_over_sites_it_is_refused_with_the_way_out() -> None:
     sites = dict(zip("abc", split_series(table, Timing("t", "id"), 3), strict=True))
     with pytest.raises(RowsUnavailableError, match="the method jpcmci-plus needs rows, which the sites keep"):
         dagora.learn_federated(sites, "jpcmci-plus", time="t", series="id", lags=1)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_series_without_two_windows_are_refused_in_one_line(steps: int) -> None:
+    rows = {"s": np.repeat(np.arange(20), steps), "t": np.tile(np.arange(steps), 20)}
+    rows["x"], rows["y"] = np.random.default_rng(0).normal(size=(2, 20 * steps))
+    with pytest.raises(
+        DataError, match=f"needs 4 steps that follow each other, and the longest has {steps}$"
+    ):
+        dagora.learn(rows, "jpcmci-plus", time="t", series="s", lags=1)
+
+
+def test_a_column_that_is_nearly_a_context_is_named_and_contexts_of_three_series_are_no_copies() -> None:
+    rng = np.random.default_rng(0)
+    rows = {"s": np.repeat(np.arange(3), 60), "t": np.tile(np.arange(60), 3)}
+    rows["soil"], rows["height"] = np.array([[0.1, 0.9, 0.4], [2.0, 9.0, 3.0]])[:, rows["s"]]
+    rows["x"], rows["y"] = rng.normal(size=(2, 180))
+    told = " ".join(dagora.learn(rows, "jpcmci-plus", time="t", series="s", lags=1).warnings)
+    assert "say the same" not in told
+    rows["soil"] = rows["soil"] + 1e-6 * rng.normal(size=180)
+    told = " ".join(dagora.learn(rows, "jpcmci-plus", time="t", series="s", lags=1).warnings)
+    assert "'soil' is nearly the same all along each series, but not exactly" in told

@@ -54,5 +54,5 @@ def test_a_missing_time_is_refused_by_its_row() -> None:
 
 def test_dates_go_on_as_dates() -> None:
     found = read({"t": np.array(["2024-01-31", "2024-02-29"], "datetime64[D]"), "x": [0.5, 1.5]}, "x", {})
-    assert found.written(2) == "2024-03"
+    assert found.written(2) == "2024-03-31"
     assert found.unit == "month"

@@ -32,6 +32,7 @@ NEAR = 0.15  # relative distance of the ratio of two clusters from a factor
 FEWEST_ROWS = 20  # with fewer, clusters mean nothing
 COPY = 1 - 1e-5  # correlation, plain or of ranks, from which on a column is a copy
 HALF_A_STEP = 0.55  # by which a rounded number differs at most, with some room for the slope
+FEWEST_IN_ORDER = 7  # values: with fewer, two columns may be in one order by chance
 FEWEST_STEPS = 20  # of a rounded column: with fewer, it is a rough version and not a copy
 MOST_ROWS = 10_000  # evenly spaced, that are compared
 MOST_COLUMNS = 300  # whose copies are looked for
@@ -434,12 +435,16 @@ def rounded_copies(typed: Sequence[Column]) -> list[tuple[str, str]]:
     moving = np.ptp(values, axis=1) > 0
     columns = [column for column, moves in zip(columns, moving, strict=True) if moves]
     found: set[tuple[int, int]] = set()
-    for table in (values[moving], np.array([mean_ranks(row) for row in values[moving]])):
+    plain = values[moving]
+    ordered = np.array([len(np.unique(row)) >= FEWEST_IN_ORDER for row in plain], dtype=np.bool_)
+    for table in (plain, np.array([mean_ranks(row) for row in plain])):
         if not len(table):
             break
         scaled = table - table.mean(1, keepdims=True)
         scaled /= np.sqrt((scaled**2).sum(1, keepdims=True))
         likeness = np.triu(np.abs(scaled @ scaled.T), 1)
+        if table is not plain:
+            likeness *= np.outer(ordered, ordered)
         found |= {(int(i), int(j)) for i, j in np.argwhere(likeness > COPY)}
         found |= {
             (int(i), int(j))

@@ -42,6 +42,8 @@ NAME = "jpcmci-plus"
 OWNER = f"the method {NAME}"
 # A column does not vary in a series, or at a step, if this share of its sum of squares is left.
 ROUNDING = 1e-18
+# A column of which a smaller share is left may be meant as a context: that is told.
+NEARLY = 1e-3
 # Dummies of series shift lagged effects by about 1 / (windows of a series): fewer are told.
 SHORT = 30
 # Rows that dummies must leave for a single test.
@@ -71,6 +73,12 @@ def jpcmci_plus(
     assert isinstance(statistics, SeriesStatistics)
     refuse_discrete(statistics.schema, OWNER)
     check_window(len(statistics.schema), REACH * lags, NAME)
+    if int(statistics.panel.lengths.max()) < REACH * lags + 2:
+        raise DataError(
+            f"{OWNER} compares windows within series, which reach back twice the lags: some series needs "
+            f"{REACH * lags + 2} steps that follow each other, and the longest has "
+            f"{int(statistics.panel.lengths.max())}"
+        )
     windows = Windows.of(statistics.panel, REACH * lags)
     centred = CentredWindows(windows)
     if centred.blocks(SERIES) < 2:
@@ -79,7 +87,8 @@ def jpcmci_plus(
             "tells them apart; for one series take pcmci-plus"
         )
     dummies, told = choose_dummies(centred, hidden)
-    cast = recognise(centred, windows.variables, dummies)
+    cast, nearly = recognise(centred, windows.variables, dummies)
+    told += nearly
     tests = tests_over(centred, cast, alpha)
     allowed, required = edges_of_contexts(run, cast, lags)
     found = search_in_time(
@@ -139,15 +148,25 @@ def choose_dummies(centred: CentredWindows, hidden: str) -> tuple[tuple[str, ...
     return (SERIES,), [said]
 
 
-def recognise(centred: CentredWindows, names: Sequence[str], dummies: tuple[str, ...]) -> Cast:
-    """The variables of the series and the contexts, each sorted by name."""
+def recognise(
+    centred: CentredWindows, names: Sequence[str], dummies: tuple[str, ...]
+) -> tuple[Cast, list[str]]:
+    """The variables of the series and the contexts, each sorted by name; and what is nearly a context."""
     whole = centred.spread[: len(names)]
     refuse_unusable(names, centred.mean[: len(names)], whole / len(centred), OWNER)
-    kinds = {}
+    kinds, told = {}, []
     for kind in (SERIES, STEPS):
-        left = np.diag(centred.moments(frozenset({kind})).scatter)
+        left = np.diag(centred.moments(frozenset({kind})).scatter)[: len(names)]
         if centred.rank(frozenset({kind})) < len(centred) - 1:  # else no two windows are of one block
             kinds.update({name: kind for at, name in enumerate(names) if left[at] <= ROUNDING * whole[at]})
+            nearly = [
+                names[at] for at in np.flatnonzero(left <= NEARLY * whole).tolist() if names[at] not in kinds
+            ]
+            if nearly:
+                told.append(
+                    f"{listing(nearly)} {'is' if len(nearly) == 1 else 'are'} nearly {IN_WORDS[kind]}, but "
+                    "not exactly, and so taken as no context: round such a column if it is one"
+                )
     contexts = tuple(sorted(kinds))
     system = tuple(sorted(set(names) - kinds.keys()))
     if not system:
@@ -161,7 +180,7 @@ def recognise(centred: CentredWindows, names: Sequence[str], dummies: tuple[str,
                 f"{col(name)} is the sum of a part that only depends on the series and one that only depends "
                 f"on the step: leave it out ({option('drop', name)})"
             )
-    return Cast(system, contexts, tuple(kinds[name] for name in contexts), dummies)
+    return Cast(system, contexts, tuple(kinds[name] for name in contexts), dummies), told
 
 
 def tests_over(centred: CentredWindows, cast: Cast, alpha: float) -> ContextLinks:
