@@ -8,6 +8,8 @@ from tests.parties.conftest import credentials
 
 __all__ = ["credentials"]
 
+collect_ignore = ["warm_parties.py"]  # to import it is to compile and to learn
+
 
 def pytest_collection_finish(session):
     """Deal out the time of `make attack` from here on."""

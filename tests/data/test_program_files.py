@@ -316,7 +316,7 @@ class Xdr:
     """Writes objects of R as R does: what rdata cannot write."""
 
     def __init__(self):
-        self.content = b"X\n" + struct.pack(">iii", 3, 0x40300, 0x30500) + struct.pack(">i", 5) + b"UTF-8"
+        self.content = bytearray(b"X\n" + struct.pack(">iiii", 3, 0x40300, 0x30500, 5) + b"UTF-8")
 
     def put(self, *parts):
         for part in parts:
@@ -348,7 +348,7 @@ def frame_of_r(*columns):
     xdr.put(2 | 1 << 10).symbol("names").texts(*"abcdefg"[: len(columns)])
     xdr.put(2 | 1 << 10).symbol("class").texts("data.frame")
     xdr.put(2 | 1 << 10).symbol("row.names").put(13, 2, -(2**31), -4)
-    return xdr.end().content
+    return bytes(xdr.end().content)
 
 
 def factor(*classes):
