@@ -155,8 +155,11 @@ def test_files_of_pyagrum_are_read_in_its_order():
     theirs = GENIE.replace("<smile", made, 1).replace(ours, numbers)
     assert ours in GENIE
     np.testing.assert_array_equal(xdsl.parse(theirs).tables["wet"], xdsl.parse(GENIE).tables["wet"])
-    commented = UAI.replace("3 2 1 0\n", "3 2 1 0   # wet\n").replace(ours, numbers)
+    commented = UAI.replace("3 2 1 0\n1 1\n1 2\n", "3 2 1 0   # wet\n1 1   # rain\n1 2   # wind\n")
+    commented = commented.replace(ours, numbers)
     np.testing.assert_array_equal(uai.parse(commented).tables["V0"], uai.parse(UAI).tables["V0"])
+    by_hand = UAI.replace("BAYES", "BAYES  # by hand")
+    np.testing.assert_array_equal(uai.parse(by_hand).tables["V0"], uai.parse(UAI).tables["V0"])
 
 
 def test_deterministic_nodes_of_genie_are_tables():

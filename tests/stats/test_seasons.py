@@ -117,3 +117,28 @@ def test_holes_and_short_or_constant_columns_say_nothing() -> None:
     seen = np.ones((2, 240), dtype=bool)
     seen[:, ::5] = False
     assert seasonal(replace(panel, table=IncompleteTable.of(panel.table, seen))) == Seasonal()
+
+
+def test_a_strong_season_is_no_column_that_tells_it() -> None:
+    rng = np.random.default_rng(1)
+    quarters = np.array([0.0, 3.0, -2.0, 9.0])[np.arange(120) % 4]
+    for size in (0.3, 1, 3):
+        rows = size * quarters[:, None] + rng.normal(size=(120, 2))
+        assert seasonal(panel_of(rows)) == Seasonal(("x0", "x1"), 4, "a cycle of 4 steps")
+
+
+def test_a_column_that_tells_the_hour_does_not_tell_the_weekend() -> None:
+    rng = np.random.default_rng(1)
+    t = np.arange(24 * 70)
+    weekend = (t // 24 % 7 >= 5) * 2.0
+    rows = rng.normal(size=(len(t), 2)) + (weekend + np.sin(t * np.pi / 12))[:, None]
+    hours = np.column_stack([rows, t % 24])
+    assert seasonal(panel_of(hours, days=1 / 24)) == Seasonal(("x0", "x1"), 168, "a weekly cycle (168 steps)")
+    daily = rng.normal(size=(len(t), 2)) + np.sin(t * np.pi / 12)[:, None]
+    assert seasonal(panel_of(np.column_stack([daily, t % 24]), days=1 / 24)) == Seasonal()
+
+
+def test_a_year_of_hours_is_looked_for() -> None:
+    t = np.arange(24 * 365 * 5)
+    rows = np.random.default_rng(1).normal(size=(len(t), 2)) + np.sin(t * 2 * np.pi / 8765.82)[:, None]
+    assert seasonal(panel_of(rows, days=1 / 24)).cycle == "a yearly cycle (8766 steps)"

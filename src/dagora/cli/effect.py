@@ -91,9 +91,7 @@ Examples:
 )
 @click.option("--all", "all_pairs", is_flag=True, help="The effects of all pairs of columns.")
 @click.option("-o", "--output", metavar="FILE.json", help="Write the answer as JSON.")
-@click.option(
-    "--report", metavar="FILE.html", help="Write a page, but not with --time: graph, adjustment, words."
-)
+@click.option("--report", metavar="FILE.html", help="Write a page: graph, adjustment (not --time).")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
 @quiet_option("Show no progress and no warnings.")
 @INTERVENTIONS

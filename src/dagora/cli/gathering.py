@@ -23,7 +23,8 @@ def gather_options(
     @wraps(command)
     def wrapper(**given: Any) -> Any:  # noqa: ANN401
         within = {each: given.pop(each) for each in listed}
-        chosen = {field.name: given.pop(field.name) for field in fields(record) if field.name in given}
+        names = [field.name for field in fields(record) if field.name != "given" and field.name in given]
+        chosen = {name: given.pop(name) for name in names}
         chosen |= {"given": within} if within else {}
         return command(**{name: record(**chosen)}, **given)
 

@@ -42,8 +42,9 @@ class UAIReader:
 
     def __init__(self, text: str) -> None:
         lines = text.splitlines()
-        self.has_comments = any("#" in line for line in lines)
-        self.words = " ".join(line.partition("#")[0] for line in lines).split()
+        halves = [line.partition("#") for line in lines]
+        self.comments = sum(bool(words.strip() and mark) for words, mark, _ in halves)
+        self.words = " ".join(words for words, _, _ in halves).split()
         self.position = 0
 
     def network(self) -> DiscreteNetwork:
@@ -67,8 +68,9 @@ class UAIReader:
                 f"has {tables} tables for {count} variables: a Bayesian network has one for each"
             )
         scopes = [self.scope(names) for _ in self.take_room(tables)]
+        turned = self.comments >= tables  # a comment for each table
         for *listed, child in scopes:
-            parents = listed[::-1] if self.has_comments else listed
+            parents = listed[::-1] if turned else listed
             numbers = self.whole_number("the number of probabilities")
             needed = math.prod(parsed.shape_of(child, parents))
             if numbers != needed:

@@ -7,7 +7,7 @@ strongly they depend on their past. Several series are joined by Fisher's method
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,8 +29,9 @@ LEVEL = 0.01
 PARTS, CYCLES, MOST_EARLIER, MOST_STEPS = 6, 3, 12, 20_000
 # A longer season is told if it explains more than a shorter one by so much, times the root of all tests.
 LONGER = 18.0
-# A column repeats itself if it differs from a season ago by so much less than from one step to the next.
-REPEATS = 0.1
+# A column tells a season if it differs from a season ago by so much less than from one step to the next.
+# Little noise is more than that.
+REPEATS = 0.002
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,18 @@ def seasonal(panel: Panel) -> Seasonal:
     periods = seasons_of(panel)
     numbers = [at for at, one in enumerate(panel.table.schema) if one.kind is Kind.CONTINUOUS]
     best, strongest = Seasonal(), 0.0
+    told: dict[int, float] = {}  # the seasons that columns tell, by these
     for steps, cycle in periods.items():
-        if any(repeats(panel, at, steps) for at in range(len(panel.table.schema))):
+        tells = [at for at in range(len(panel.table.schema)) if at not in told and repeats(panel, at, steps)]
+        if tells:
+            told |= dict.fromkeys(tells, steps)
             continue
         found, gains = [], [0.0]
-        for at in numbers:
-            runs = [run[-MOST_STEPS:] for run in runs_of(panel, at) if long_enough(run, steps)]
-            tests = [wave_test(run, steps) for run in runs]
+        every = 1 + int(2 * CYCLES * steps / MOST_STEPS)  # of a long season not every step is looked at
+        known = [season / every for season in set(told.values())]
+        for at in (each for each in numbers if each not in told):
+            runs = [run[::every][-MOST_STEPS:] for run in runs_of(panel, at)]
+            tests = [wave_test(run, steps / every, known) for run in runs if long_enough(run, steps / every)]
             if tests and joined(p for p, _ in tests) * len(numbers) * len(periods) <= LEVEL:
                 found.append(panel.table.names[at])
                 gains += [gain for _, gain in tests]
@@ -89,16 +95,20 @@ def earlier(n: int) -> int:
     return min(int(max(0, n - 1) ** (1 / 3)), MOST_EARLIER)
 
 
-def wave_test(values: Floats, steps: float) -> tuple[float, float]:
-    """The p-value of the waves of a season, and twice their gain in log-likelihood less that of chance."""
+def wave_test(values: Floats, steps: float, told: Sequence[float] = ()) -> tuple[float, float]:
+    """The p-value of the waves of a season, and twice their gain in log-likelihood less that of chance.
+
+    Seasons that are `told` by columns are regressed on, too.
+    """
     n, k = len(values), earlier(len(values))
     now = values[k:]
     past = [values[k - lag : -lag] for lag in range(1, k + 1)]
-    base = left_of(np.stack([*past, np.linspace(-1, 1, n - k), now, *waves(n - k, steps)]), k + 1)
+    past += [np.linspace(-1, 1, n - k), *(wave for season in told for wave in waves(n - k, season))]
+    base = left_of(np.stack([*past, now, *waves(n - k, steps)]), len(past))
     now, extra = base[0], base[1:].T
     slopes = np.linalg.lstsq(extra, now, rcond=None)[0]
     total, rest = float(now @ now), float(((now - extra @ slopes) ** 2).sum())
-    number, free = extra.shape[1], n - 2 * k - 2 - extra.shape[1]
+    number, free = extra.shape[1], n - k - 1 - len(past) - extra.shape[1]
     if not rest > 0:
         return 0.0, np.inf
     gain = (n - k) * float(np.log(total / rest)) - number

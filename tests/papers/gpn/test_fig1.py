@@ -158,9 +158,9 @@ def test_algorithm_1_to_the_letter(chain: tuple[DAG, Table], monkeypatch: pytest
     truth, table = chain
     made, asked = contest.gp_score, []
 
-    def stand_in(some: Table, name: str, estimator: str) -> CachedScore:
+    def stand_in(some: Table, name: str, estimator: str, jobs: int = 1) -> CachedScore:
         asked.append(estimator)
-        return made(some, name, "qmc" if estimator == "bridge" else estimator, points=32)
+        return made(some, name, "qmc" if estimator == "bridge" else estimator, points=32, jobs=jobs)
 
     monkeypatch.setattr(contest, "gp_score", stand_in)
     settings = {**SETTINGS, "chains": 1, "draws": 101}

@@ -24,7 +24,8 @@ MICROSECONDS_A_DAY = 86_400_000_000
 # Parts of seconds, in some cells at least: Arrow reads them as they stand, by no form.
 PARTS_OF_SECONDS = "%Y-%m-%d %H:%M:%S.%f"
 # The offset from UTC at the end of a time.
-ZONE = r"^(?P<moment>.*[0-9]{2}:[0-9]{2}.*?)(?:Z|(?P<sign>[+-])(?P<hours>[0-9]{2}):?(?P<minutes>[0-9]{2})?)$"
+AHEAD = r"(?P<sign>[+-])(?P<hours>0[0-9]|1[0-4]):?(?P<minutes>[0-5][0-9])?"
+ZONE = rf"^(?P<moment>.*[0-9]{{2}}:[0-9]{{2}}.*?)(?:Z|{AHEAD})$"
 # Texts that can be read in one way only.
 READABLE = (
     (r"^[0-9]{4}-[0-9]{2}-(?P<day>[0-9]{2})$", "%Y-%m-%d"),
