@@ -93,6 +93,32 @@ def test_completing_takes_a_detour_where_edges_are_forbidden() -> None:
     assert found.edges == (("a", "c"), ("c", "d"))
 
 
+def test_paths_are_found_where_one_of_all_graphs_has_them() -> None:
+    random = np.random.default_rng(1)
+    graphs = [graph.to_numpy() for graph in all_dags(4)]
+    pairs = [(one, other) for one in NAMES for other in NAMES if one != other]
+    possible = 0
+    for _ in range(200):
+        some, fewer = (random.permutation(12)[: random.integers(low, 5)] for low in (1, 0))
+        forbidden = Knowledge(forbidden=[pairs[k] for k in fewer]).forbidden_matrix(NAMES)
+        most = int(random.integers(1, 3))
+        try:
+            rules = PathRules.of(Knowledge(causes=[pairs[k] for k in some]), NAMES)
+        except KnowledgeError:  # a cycle of causes
+            continue
+        assert rules is not None
+        if any(
+            rules.obeyed(one) and not (one & forbidden).any() and one.sum(axis=0).max() <= most
+            for one in graphs
+        ):
+            possible += 1
+            found = rules.complete(np.zeros((4, 4), dtype=np.bool_), forbidden, most)
+            assert rules.obeyed(found)
+            assert not (found & forbidden).any()
+            assert found.sum(axis=0).max() <= most
+    assert possible > 50
+
+
 @pytest.mark.parametrize("method", ["k2", "dynamic", "astar", "ges", "boss", "pc", "notears"])
 def test_others_refuse_by_name(method: str) -> None:
     with pytest.raises(KnowledgeError, match=rf"the method {method} cannot obey causes \(a, c\): use auto"):

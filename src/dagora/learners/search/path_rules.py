@@ -15,6 +15,8 @@ from dagora.graph.knowledge import Knowledge
 
 Matrix = NDArray[np.bool_]
 Pair = tuple[int, int]
+# By hand: how often each cause may fail before the search for paths gives up.
+TURNS = 4
 
 
 @dataclass(frozen=True)
@@ -65,19 +67,21 @@ class PathRules:
     def complete(self, present: Matrix, forbidden: Matrix, most: int) -> Matrix:
         """A graph with shortest paths added for all causes; an error where none is found.
 
-        `most` is the largest number of parents.
+        A cause for which none is left is tried before the others. `most` is the largest number of parents.
         """
-        found = present.copy()
-        for a, c in self.causes:
-            while not reached(found)[a, c]:
-                path = self._shortest(found, forbidden, most, a, c)
-                if path is None:
-                    raise KnowledgeError(
-                        f"no graph was found in which {self.names[a]} is a cause of {self.names[c]} beside "
-                        "the rest of the knowledge: leave out some of it, or start from a graph that obeys it"
-                    )
-                for edge in path:
-                    found[edge] = True
+        causes = list(self.causes)
+        for _ in range(1 + TURNS * len(causes)):
+            found, failed = self._joined(present, forbidden, most, causes)
+            if failed is None:
+                break
+            causes.remove(failed)
+            causes.insert(0, failed)
+        else:
+            a, c = causes[0]
+            raise KnowledgeError(
+                f"no graph was found in which {self.names[a]} is a cause of {self.names[c]} beside "
+                "the rest of the knowledge: leave out some of it, or start from a graph that obeys it"
+            )
         if not self.obeyed(found):
             a, c = next((a, c) for a, c in self.not_causes if reached(found)[a, c])
             raise KnowledgeError(
@@ -85,6 +89,20 @@ class PathRules:
                 "of the knowledge: leave out some of it, or start from a graph that obeys it"
             )
         return found
+
+    def _joined(
+        self, present: Matrix, forbidden: Matrix, most: int, causes: Sequence[Pair]
+    ) -> tuple[Matrix, Pair | None]:
+        """A graph with a path for each cause in turn, and the first cause for which there is none."""
+        found = present.copy()
+        for a, c in causes:
+            while not reached(found)[a, c]:
+                path = self._shortest(found, forbidden, most, a, c)
+                if path is None:
+                    return found, (a, c)
+                for edge in path:
+                    found[edge] = True
+        return found, None
 
     def _shortest(self, present: Matrix, forbidden: Matrix, most: int, a: int, c: int) -> list[Pair] | None:
         """The edges to add for a shortest path; each alone closes no cycle and makes no wrong path."""
