@@ -81,3 +81,12 @@ def test_edges_between_columns_that_share_a_season_are_not_trusted() -> None:
     assert told.startswith("'x', 'y' share a cycle of 12 steps: edges between such columns may stand for")
     assert "do not trust y → x" in told
     assert "differences to 12 steps before, or add a column that tells the season" in told
+
+
+def test_runs_that_are_too_short_for_a_test_of_random_walks_are_told() -> None:
+    walks = np.random.default_rng(1).normal(size=(400, 2)).cumsum(axis=0)
+    walks[:, 1] += walks[:, 0]
+    rows = np.column_stack([np.arange(400), walks])[np.arange(400) % 16 != 15]
+    found = dagora.learn(Table.from_numpy(rows, ["t", "x", "y"], continuous=["all"]), "tabu", time="t")
+    assert any("whether columns are random walks was not tested" in line for line in found.warnings)
+    assert not any("was not tested" in line for line in learn(walks, "tabu").warnings)

@@ -20,7 +20,7 @@ from dagora.graph.lagged_graph import LaggedGraph, lagged_name, split_name
 from dagora.stats.change_points import RegressionChange, find_change
 from dagora.stats.data_warnings import listing
 from dagora.stats.seasons import Seasonal, seasonal
-from dagora.stats.unit_roots import Wandering, wandering
+from dagora.stats.unit_roots import FEWEST, Wandering, wandering
 from dagora.stats.windows import Windows
 
 # Probability, times the number of columns, below which a change is no chance.
@@ -36,6 +36,7 @@ def series_warnings(panel: Panel, lags: int, graph: AnyGraph) -> list[str]:
     edges = (*graph.edges, *graph.undirected)
     return [
         *wandering_words(found, edges),
+        *untested_words(panel, edges),
         *season_words(seasonal(panel), edges),
         *change_words(panel, lags, graph),
     ]
@@ -63,6 +64,16 @@ def wandering_words(found: Wandering, edges: Iterable[Edge]) -> list[str]:
             words += ": edges between such columns would mean little, and there is none"
         told.append(f"{words}; {DIFFERENCES}")
     return told
+
+
+def untested_words(panel: Panel, edges: Iterable[Edge]) -> list[str]:
+    """A sentence about edges between columns whose runs of steps are too short for a test of wandering."""
+    numbers = [one.name for one in panel.table.schema if one.kind is Kind.CONTINUOUS]
+    between = between_them(numbers, edges)
+    if not between or np.diff(panel.starts).max(initial=0) >= FEWEST:
+        return []
+    untested = f"no run of steps without a gap has {FEWEST}: whether columns are random walks was not tested"
+    return [f"{untested}, and if they are, {some_of(between, 5)} may mean nothing"]
 
 
 def season_words(found: Seasonal, edges: Iterable[Edge]) -> list[str]:
