@@ -138,8 +138,8 @@ def command(
             "--covariance": covariance,
             "--minus": minus,
             "--impute": again.impute,
+            "--bootstrap": again.bootstrap,
         }
-        | {"--bootstrap": again.bootstrap}
     )
     if are_stored(list(data)) or minus:
         own = {**others, "--estimate": estimate or None, "--covariance": covariance or None, "--rows": rows}
