@@ -34,11 +34,7 @@ HEAVY = ("numba", "scipy", "pyarrow", "pandas", "polars", "jax", "networkx", "na
 
 
 # The one registry of methods names those over sites by text; they are imported when rows over sites are there.
-# A graph's own method asks what knows all kinds of graphs.
-NAMED_ONLY = {
-    "dagora.learners.entries.sites": "dagora.parties.horizontal.learners.",
-    "dagora.graph.adjustable": "dagora.graph.adjustment",
-}
+NAMED_ONLY = {"dagora.learners.entries.sites": "dagora.parties.horizontal.learners."}
 
 
 def room(module: str) -> str:

@@ -13,10 +13,11 @@ import pytest
 
 import dagora
 from dagora.graph.adjustment import Adjustment
-from dagora.graph.ancestral.pag import ARROW, PAG, TAIL
+from dagora.graph.ancestral.pag import PAG
 from dagora.graph.ancestral.true_pag import true_mag
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
+from dagora.graph.edge_marks import ARROW, TAIL
 from dagora.graph.enumerate import all_dags
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.random_graphs import random_dag

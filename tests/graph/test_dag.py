@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dagora.base.errors import GraphError
-from dagora.graph.dag import DAG, find_cycle, topological_order
+from dagora.graph.dag import DAG
+from dagora.graph.topological import find_cycle, topological_order
 from tests.graph.graph_strategies import dags
 
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 
 from dagora.base.errors import GraphError
-from dagora.graph.dag import topological_order
 from dagora.graph.enumerate import all_dags
 from dagora.graph.equivalence import consistent_extension, cpdag_matrix, meek_closure, v_structures
 from dagora.graph.random_graphs import random_dag
+from dagora.graph.topological import topological_order
 from tests.graph.graph_strategies import dags, mixed_matrices
 
 

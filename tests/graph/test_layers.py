@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from dagora.graph.dag import topological_order
 from dagora.graph.layers import Layers, arrange, assign_rows, count_crossings, orient_downwards
+from dagora.graph.topological import topological_order
 from tests.graph.graph_strategies import dags, mixed_matrices
 
 

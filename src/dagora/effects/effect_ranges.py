@@ -31,7 +31,6 @@ from dagora.graph.bit_sets import bit_rows, members
 from dagora.graph.class_sizes import ClassSizes, bucket_of
 from dagora.graph.cpdag import Graph
 from dagora.graph.dag import DAG
-from dagora.graph.identification import causal_member, orient_compelled
 from dagora.graph.parent_sets import MOST_CHOICES, directed_around, parent_sets
 from dagora.kernels.decorators import borrowing, kernel
 from dagora.scores.gaussian import COLLINEAR
@@ -185,9 +184,9 @@ class EffectRanges:
 def effect_ranges(graph: Graph, statistics: Statistics, notes: tuple[str, ...] = ()) -> EffectRanges:
     """The effects of all pairs over the class of a graph, whose nodes are the columns in their order."""
     if not isinstance(graph, DAG):
-        causal_member(graph)  # refuses a graph that stands for no DAG
+        _ = graph.causal_class.member  # refuses a graph that stands for no DAG
     moments = gaussian_moments(statistics, "the effects of all pairs over a class of graphs")
-    walk = ClassWalk(orient_compelled(graph), moments, graph.nodes)
+    walk = ClassWalk(graph.causal_class.compelled, moments, graph.nodes)
     size = len(graph)
     least, greatest, low, high = (np.zeros((size, size)) for _ in range(4))
     zeros, choices = np.zeros((size, size), dtype=np.int64), np.zeros(size, dtype=np.int64)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from dagora.base.errors import FormatError
 from dagora.formats.arrows import Arrow, Direction, graph_of, parse_drawing, quote
 from dagora.formats.graphs import build_pag
-from dagora.graph.ancestral.pag import ARROW, CIRCLE, PAG, SIGNS, TAIL
+from dagora.graph.ancestral.pag import PAG, SIGNS
+from dagora.graph.edge_marks import ARROW, CIRCLE, TAIL
 
 if TYPE_CHECKING:
     from collections.abc import Callable

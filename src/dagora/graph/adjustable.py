@@ -1,15 +1,14 @@
-"""The question that graphs answer themselves, by a file that knows all kinds of graphs."""
+"""The question that graphs of all kinds answer themselves: what to adjust for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, cast
 
-if TYPE_CHECKING:
-    from dagora.graph.adjustment import Adjustment
+from dagora.graph.adjustment import Adjustment
+from dagora.graph.identification import CausalGraph
 
 
-class AdjustableGraph:
+class AdjustableGraph(CausalGraph):
     """A graph that tells what to adjust for."""
 
     __slots__ = ()
@@ -24,6 +23,4 @@ class AdjustableGraph:
         >>> CPDAG("zxy", [], ["zx", "zy", "xy"]).adjustment("x", "y").open_edges
         (('x', 'z'), ('x', 'y'))
         """
-        from dagora.graph.adjustment import Adjustment
-
-        return Adjustment(cast("Any", self), x, y)
+        return Adjustment(self, x, y)

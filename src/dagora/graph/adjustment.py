@@ -16,11 +16,8 @@ from typing import Any, Literal
 
 from dagora.base.errors import GraphError, OptionError
 from dagora.base.phrases import some_of, was_or_were
-from dagora.graph.ancestral.pag import PAG
-from dagora.graph.any_graph import AnyGraph, require_any_graph
 from dagora.graph.bit_sets import members, reach
-from dagora.graph.dag import Edge
-from dagora.graph.identification import causal_member, possible_paths
+from dagora.graph.identification import CausalGraph
 from dagora.graph.separators import eliminate, minimal_separators, nearest_separator
 
 Names = str | Iterable[str]
@@ -41,8 +38,9 @@ class Adjustment:
     (('drug', 'severity'), ('drug', 'death'))
     """
 
-    def __init__(self, graph: AnyGraph, x: Names, y: str, notes: Iterable[str] = ()) -> None:
-        self.graph = require_any_graph(graph)
+    def __init__(self, graph: CausalGraph, x: Names, y: str, notes: Iterable[str] = ()) -> None:
+        self.graph = graph
+        self._class = graph.causal_class
         self.notes = tuple(notes)
         self.x = tuple(dict.fromkeys([x] if isinstance(x, str) else x))
         self.y = y
@@ -51,11 +49,11 @@ class Adjustment:
         self._causes, self._outcome = self._bits(self.x), self.graph.index(y)
         if y in self.x:
             raise GraphError(f"'{y}' cannot be both set and the outcome")
-        self._dag = causal_member(self.graph)
-        self._paths = possible_paths(self.graph, self._causes, self._outcome)
+        self._dag = self._class.member
+        self._paths = self._class.possible_paths(self._causes, self._outcome)
 
     @property
-    def open_edges(self) -> tuple[Edge, ...]:
+    def open_edges(self) -> tuple[tuple[str, str], ...]:
         """The edges at x whose direction (in a PAG: or hidden cause) leaves the effect open."""
         return tuple((self.graph.nodes[x], self.graph.nodes[v]) for x, v in self._paths.open)
 
@@ -72,7 +70,7 @@ class Adjustment:
             return "not identified"
         if self._separates(self._candidates):
             return "adjustment"
-        return "not identified" if isinstance(self.graph, PAG) else "g-formula"
+        return "not identified" if self._class.allows_hidden_causes else "g-formula"
 
     @property
     def identified(self) -> bool:
@@ -87,7 +85,7 @@ class Adjustment:
     @property
     def optimal(self) -> tuple[str, ...] | None:
         """The valid set of the least asymptotic variance; None without a valid set, or with hidden causes."""
-        if self.verdict != "adjustment" or isinstance(self.graph, PAG):
+        if self.verdict != "adjustment" or self._class.allows_hidden_causes:
             return None
         parents = 0
         for node in members(self._between):
@@ -151,7 +149,7 @@ class Adjustment:
                     f"never adjust for: {list_names(name for name in self.forbidden if name != self.y)}"
                 )
             return lines
-        by = " by adjustment" if isinstance(self.graph, PAG) else ""
+        by = " by adjustment" if self._class.allows_hidden_causes else ""
         return [f"{what} is not identified{by}: {self.reason}"]
 
     def to_dict(self) -> dict[str, Any]:
@@ -178,7 +176,7 @@ class Adjustment:
                 "no set of observed variables blocks every path that is not causal; other means than "
                 "adjustment are not tried"
             )
-        if isinstance(self.graph, PAG):
+        if self._class.allows_hidden_causes:
             edges = some_of([f"{x} — {v}" for x, v in self.open_edges])
             return (
                 f"a hidden cause, or the other direction, is possible at {edges}; rows in which "
@@ -268,7 +266,7 @@ def sum_bits(nodes: Iterable[int]) -> int:
     return bits
 
 
-def why_open(x: Collection[str], edges: Collection[Edge]) -> str:
+def why_open(x: Collection[str], edges: Collection[tuple[str, str]]) -> str:
     """Which edges of a class leave an effect of x open, and what would settle it.
 
     >>> why_open(["a"], [("a", "b")])

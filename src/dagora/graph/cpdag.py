@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from dagora.base.errors import GraphError
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.equivalence import consistent_extension, cpdag_matrix
+from dagora.graph.identification import ClassOfDAGs
 from dagora.graph.named_graph import NamedGraph, find_node, index_nodes, list_edges, list_nodes, named_matrix
 
 
@@ -133,6 +134,15 @@ class CPDAG(NamedGraph):
     def to_numpy(self) -> NDArray[np.bool_]:
         """Boolean matrix: [i, j] alone is i → j, with [j, i] it is i — j."""
         return self._matrix.copy()
+
+    @cached_property
+    def causal_class(self) -> ClassOfDAGs:
+        """The DAGs that the graph stands for, also if it is a class with knowledge.
+
+        >>> CPDAG("abc", [("a", "b")], [("b", "c")]).causal_class.compelled.astype(int).tolist()
+        [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        """
+        return ClassOfDAGs(self._matrix, directed=False)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CPDAG):

@@ -20,12 +20,13 @@ from xml.sax.saxutils import escape, quoteattr
 
 from numpy.typing import ArrayLike
 
-from dagora.graph.ancestral.pag import ARROW, CIRCLE, PAG, SIGNS
+from dagora.graph.ancestral.pag import PAG, SIGNS
 from dagora.graph.ancestral.pag import SHOWN as SHOWN_SIGNS
 from dagora.graph.any_graph import AnyGraph, number_of_edges
 from dagora.graph.cpdag import Graph
 from dagora.graph.curves import CORNER, PORT_GAP, arrowhead, curve, ports
 from dagora.graph.dag import Edge
+from dagora.graph.edge_marks import ARROW, CIRCLE
 from dagora.graph.lagged_graph import LaggedGraph, split_name
 from dagora.graph.layout import NODE_HEIGHT, GraphLayout, Point, layout
 from dagora.graph.slices import Line, TimeLayout, place_slices

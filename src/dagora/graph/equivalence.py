@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import GraphError
 from dagora.graph.bit_sets import bit_rows, members, to_matrix
-from dagora.graph.dag import topological_order
+from dagora.graph.topological import topological_order
 
 Matrix = NDArray[np.bool_]
 

@@ -11,19 +11,18 @@ nodes with one between them are adjacent, that is seen edge by edge.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import GraphError
-from dagora.graph.ancestral.members import is_visible, mag_of, with_hidden
-from dagora.graph.ancestral.pag import ARROW, PAG, TAIL
-from dagora.graph.any_graph import AnyGraph
 from dagora.graph.bit_sets import bit_rows, members, reach
-from dagora.graph.dag import DAG
+from dagora.graph.edge_marks import ARROW, TAIL, Marks
 from dagora.graph.equivalence import consistent_extension, meek_closure
+from dagora.graph.mag import is_visible, mag_of, with_hidden
 
 Matrix = NDArray[np.bool_]
 Step = tuple[int, int]
@@ -53,10 +52,71 @@ class CausalDAG:
         return reach(self.parents, nodes, without)
 
 
-def possible_paths(graph: AnyGraph, causes: int, outcome: int) -> Paths:
-    """The first steps of possibly directed paths from a set of nodes (bits) to a node."""
-    if isinstance(graph, PAG):
-        marks = graph.to_numpy()
+class CausalClass(ABC):
+    """The graphs that one graph stands for, as identification asks about them."""
+
+    # True if causes that are no nodes may stand behind edges.
+    allows_hidden_causes: bool
+
+    @property
+    @abstractmethod
+    def member(self) -> CausalDAG:
+        """One of them, with the hidden causes that it has."""
+
+    @abstractmethod
+    def possible_paths(self, causes: int, outcome: int) -> Paths:
+        """The first steps of possibly directed paths from a set of nodes (bits) to a node."""
+
+
+class ClassOfDAGs(CausalClass):
+    """The DAGs that a matrix with undirected edges stands for; where all are directed, the one DAG."""
+
+    allows_hidden_causes = False
+
+    def __init__(self, matrix: Matrix, *, directed: bool) -> None:
+        self._matrix = matrix
+        self._directed = directed
+
+    @cached_property
+    def compelled(self) -> Matrix:
+        """The matrix, with every edge directed that its other directions compel."""
+        return self._matrix if self._directed else meek_closure(self._matrix)
+
+    @cached_property
+    def member(self) -> CausalDAG:
+        """One DAG of the class; an error where there is none."""
+        matrix = self._matrix if self._directed else consistent_extension(self._matrix)
+        if matrix is None:
+            raise GraphError(
+                "the graph stands for no DAG: every way to direct its undirected edges makes a cycle "
+                "or a new v-structure"
+            )
+        return CausalDAG(matrix, len(matrix))
+
+    def possible_paths(self, causes: int, outcome: int) -> Paths:
+        """The first steps of possibly directed paths."""
+        matrix = self.compelled
+        onward, back = bit_rows(matrix), bit_rows(matrix.T)
+        steps = [step for x in members(causes) for step in first_steps(onward, back, x, causes, outcome)]
+        return Paths(tuple(steps), tuple((x, v) for x, v in steps if matrix[v, x]))
+
+
+class ClassOfMAGs(CausalClass):
+    """The graphs with hidden causes that the marks of a PAG stand for."""
+
+    allows_hidden_causes = True
+
+    def __init__(self, marks: Marks) -> None:
+        self._marks = marks
+
+    @cached_property
+    def member(self) -> CausalDAG:
+        """One MAG of the class, as a DAG with hidden causes; an error where there is none."""
+        return CausalDAG(with_hidden(mag_of(self._marks)), len(self._marks))
+
+    def possible_paths(self, causes: int, outcome: int) -> Paths:
+        """The first steps of possibly directed paths; open are those whose edge is not visible."""
+        marks = self._marks
         back = bit_rows(((marks != 0) & (marks.T != ARROW)).T)  # steps i to j without an arrow at i
         near = reach(back, 1 << outcome, causes)
         steps = [(x, v) for v in members(near) for x in members(back[v] & causes)]
@@ -66,10 +126,26 @@ def possible_paths(graph: AnyGraph, causes: int, outcome: int) -> Paths:
             if marks[x, v] == ARROW and marks[v, x] == TAIL and is_visible(marks, x, v)
         ]
         return Paths(tuple(sorted(steps)), tuple(sorted(set(steps) - set(known))))
-    matrix = orient_compelled(graph)
-    onward, back = bit_rows(matrix), bit_rows(matrix.T)
-    steps = [step for x in members(causes) for step in first_steps(onward, back, x, causes, outcome)]
-    return Paths(tuple(steps), tuple((x, v) for x, v in steps if matrix[v, x]))
+
+
+class CausalGraph(ABC):
+    """A graph of any kind, as identification asks about it."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def nodes(self) -> tuple[str, ...]:
+        """The names."""
+
+    @abstractmethod
+    def index(self, node: str) -> int:
+        """Position of a node."""
+
+    @property
+    @abstractmethod
+    def causal_class(self) -> CausalClass:
+        """The graphs that it stands for."""
 
 
 def first_steps(onward: list[int], back: list[int], x: int, causes: int, outcome: int) -> list[Step]:
@@ -92,24 +168,3 @@ def first_steps(onward: list[int], back: list[int], x: int, causes: int, outcome
                 seen.add((before, node))
                 waiting.append((before, node))
     return [(x, v) for v in members(found & onward[x])]
-
-
-@lru_cache(maxsize=4)  # one graph is asked many questions
-def orient_compelled(graph: AnyGraph) -> Matrix:
-    """The matrix of a DAG or CPDAG, with every edge directed that its other directions compel."""
-    matrix = np.asarray(graph.to_numpy(), dtype=np.bool_)
-    return matrix if isinstance(graph, DAG) else meek_closure(matrix)
-
-
-@lru_cache(maxsize=4)
-def causal_member(graph: AnyGraph) -> CausalDAG:
-    """One DAG of the class that a graph stands for; of a PAG, with hidden causes."""
-    if isinstance(graph, PAG):
-        return CausalDAG(with_hidden(mag_of(graph)), len(graph))
-    matrix = graph.to_numpy() if isinstance(graph, DAG) else consistent_extension(graph.to_numpy())
-    if matrix is None:
-        raise GraphError(
-            "the graph stands for no DAG: every way to direct its undirected edges makes a cycle "
-            "or a new v-structure"
-        )
-    return CausalDAG(matrix, len(graph))

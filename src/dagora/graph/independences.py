@@ -15,7 +15,7 @@ from dagora.base.errors import GraphError
 from dagora.graph.adjustment import moralise, sum_bits
 from dagora.graph.any_graph import AnyGraph, require_any_graph
 from dagora.graph.bit_sets import members, reach
-from dagora.graph.identification import CausalDAG, causal_member
+from dagora.graph.identification import CausalDAG
 from dagora.graph.separators import eliminate, nearest_separator
 
 Names = str | Iterable[str]
@@ -72,7 +72,7 @@ def separated(graph: AnyGraph, x: Names, y: Names, given: Names = ()) -> bool:
         if one & other:
             name = graph.nodes[next(members(one & other))]
             raise GraphError(f"'{name}' is in two of the sets: separation needs three sets without overlap")
-    rows = moralise(causal_member(graph).parents, start | goal | held)
+    rows = moralise(graph.causal_class.member.parents, start | goal | held)
     return not reach(rows, start, held) & goal
 
 
@@ -100,7 +100,7 @@ def implied_independences(graph: AnyGraph) -> tuple[Independence, ...]:
 
 def independences_of(graph: AnyGraph, pairs: Iterable[tuple[int, int]]) -> tuple[Independence, ...]:
     """The independences of some pairs of nodes; none of a pair that is joined."""
-    dag = causal_member(graph)
+    dag = graph.causal_class.member
     found = []
     for a, b in pairs:
         given = smallest_known(dag, a, b)

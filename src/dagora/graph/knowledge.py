@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from dagora.base.errors import KnowledgeError
 from dagora.base.phrases import among, nearest
 from dagora.base.wording import option
-from dagora.graph.dag import DAG, Edge, cycle_in_words
+from dagora.graph.dag import DAG, Edge
 from dagora.graph.knowledge_entries import Opinion, groups, listed_names, log_odds, opinions, pairs
+from dagora.graph.topological import cycle_in_words
 
 ROUNDING = 1e-9
 """Probabilities that two directions may be above 1 together."""

@@ -14,10 +14,11 @@ import numpy as np
 
 from dagora.base.errors import GraphError
 from dagora.base.notebook import NotebookView
-from dagora.graph.ancestral.pag import CIRCLE, NONE, PAG
+from dagora.graph.ancestral.pag import PAG
 from dagora.graph.ancestral.true_pag import true_pag
 from dagora.graph.cpdag import CPDAG, require_graph
 from dagora.graph.dag import DAG
+from dagora.graph.edge_marks import CIRCLE, NONE
 from dagora.graph.metrics import Metrics, Verdicts, align_names, measure, verdicts_of
 
 

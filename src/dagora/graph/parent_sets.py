@@ -17,7 +17,6 @@ from dagora.graph.bit_sets import bit_rows, members
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import Edge
 from dagora.graph.equivalence import meek_closure
-from dagora.graph.identification import orient_compelled
 
 Matrix = NDArray[np.bool_]
 
@@ -35,7 +34,7 @@ def parent_choices(graph: Graph, nodes: Iterable[str]) -> Iterator[tuple[tuple[E
     (('a', 'b'), ('b', 'c'))
     (('c', 'b'), ('b', 'a'))
     """
-    matrix, places = orient_compelled(graph), [graph.index(name) for name in nodes]
+    matrix, places = graph.causal_class.compelled, [graph.index(name) for name in nodes]
     for found in directed_in_turn(matrix, places):
         open_, edges = matrix & matrix.T & found, []
         for place in places:

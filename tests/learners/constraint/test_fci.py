@@ -8,10 +8,11 @@ import pytest
 import dagora
 from dagora.base.errors import DagoraError, DataError, KnowledgeError, OptionError
 from dagora.data.partition import split_rows
-from dagora.graph.ancestral.pag import ARROW, NONE, PAG, TAIL
+from dagora.graph.ancestral.pag import PAG
 from dagora.graph.ancestral.true_pag import true_mag, true_pag
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
+from dagora.graph.edge_marks import ARROW, NONE, TAIL
 from dagora.learners.constraint import fci, rfci
 from dagora.learners.constraint.pag_search import pag_by
 from dagora.learners.run import Run

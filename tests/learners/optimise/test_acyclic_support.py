@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.graph.dag import topological_order
+from dagora.graph.topological import topological_order
 from dagora.learners.optimise.acyclic_support import acyclic_support
 
 

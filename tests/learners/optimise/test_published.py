@@ -9,7 +9,7 @@ import pytest
 import dagora
 from dagora.base.budget import Budget
 from dagora.base.errors import OptionError
-from dagora.graph.dag import topological_order
+from dagora.graph.topological import topological_order
 from dagora.learners.optimise.acyclicity import trace_exponential
 from dagora.learners.optimise.losses import LeastSquares, poisson_loss
 from dagora.learners.optimise.published import (

@@ -8,7 +8,8 @@ import pytest
 import dagora
 from dagora.data.series import Panel
 from dagora.data.table import Table
-from dagora.graph.dag import DAG, topological_order
+from dagora.graph.dag import DAG
+from dagora.graph.topological import topological_order
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
 from dagora.stats.windows import Windows

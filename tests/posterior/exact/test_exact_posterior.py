@@ -11,8 +11,8 @@ from dagora.base.budget import Budget
 from dagora.base.errors import OptionError
 from dagora.base.events import Event
 from dagora.graph.bits import unpack
-from dagora.graph.dag import topological_order
 from dagora.graph.knowledge import Knowledge
+from dagora.graph.topological import topological_order
 from dagora.learners.run import Run
 from dagora.posterior.exact.enumeration import enumerate_posterior, enumerate_weights
 from dagora.posterior.exact.exact_posterior import MOST_NODES, exact, full_log_weights, refuse_too_many

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.graph.ancestral.pag import ARROW, CIRCLE, NONE, TAIL, Marks
+from dagora.graph.edge_marks import ARROW, CIRCLE, NONE, TAIL, Marks
 
 Matrix = NDArray[np.bool_]
 

@@ -18,19 +18,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dagora.base.errors import GraphError
 from dagora.base.notebook import NotebookView
 from dagora.graph.adjustable import AdjustableGraph
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import Edge
+from dagora.graph.edge_marks import ARROW, CIRCLE, NONE, TAIL, Marks
+from dagora.graph.identification import ClassOfMAGs
 from dagora.graph.named_graph import find_node, index_nodes, list_nodes
 
-Marks = NDArray[np.int8]
 MarkedEdge = tuple[str, str, str]
 
-NONE, CIRCLE, ARROW, TAIL = 0, 1, 2, 3  # end marks as pcalg codes them
 LEFT = {CIRCLE: "o", ARROW: "<", TAIL: "-"}
 RIGHT = {CIRCLE: "o", ARROW: ">", TAIL: "-"}
 # What stands between two names, and the marks at both ends.
@@ -206,6 +206,15 @@ class PAG(AdjustableGraph, NotebookView):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._nodes)
+
+    @cached_property
+    def causal_class(self) -> ClassOfMAGs:
+        """The graphs with hidden causes that the graph stands for.
+
+        >>> PAG("ab", [("a", "o->", "b")]).causal_class.allows_hidden_causes
+        True
+        """
+        return ClassOfMAGs(self._matrix)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PAG):

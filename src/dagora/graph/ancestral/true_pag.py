@@ -15,10 +15,11 @@ import numpy as np
 
 from dagora.base.errors import GraphError
 from dagora.graph.ancestral.end_marks import EndMarks
-from dagora.graph.ancestral.pag import ARROW, NONE, PAG, TAIL
+from dagora.graph.ancestral.pag import PAG
 from dagora.graph.ancestral.rules import apply_rules, settle_by, unshielded_triples
 from dagora.graph.cpdag import require_dag
 from dagora.graph.dag import DAG
+from dagora.graph.edge_marks import ARROW, NONE, TAIL
 from dagora.graph.separation import d_separated
 
 

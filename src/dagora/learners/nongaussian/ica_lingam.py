@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from dagora.base.events import Event
-from dagora.graph.dag import topological_order
+from dagora.graph.topological import topological_order
 from dagora.learners.nongaussian.causal_fit import StandardisedColumns, outcome_of_order, read_columns
 from dagora.learners.optimise.acyclic_support import keep_acyclic
 from dagora.learners.outcome import Outcome

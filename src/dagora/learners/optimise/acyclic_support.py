@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.graph.dag import topological_order
+from dagora.graph.topological import topological_order
 from dagora.kernels.decorators import kernel
 from dagora.stats.data_warnings import listing
 

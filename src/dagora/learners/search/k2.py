@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, KnowledgeError, OptionError
 from dagora.base.events import Edges, Event
-from dagora.graph.dag import DAG, topological_order
+from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
+from dagora.graph.topological import topological_order
 from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.scores.local_score import TIE, Family, LocalScore

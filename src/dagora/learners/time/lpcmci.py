@@ -26,8 +26,8 @@ from dagora.base.events import Event
 from dagora.base.phrases import amount, some_of
 from dagora.base.wording import option
 from dagora.graph.ancestral.end_marks import EndMarks
-from dagora.graph.ancestral.pag import ARROW, TAIL
 from dagora.graph.ancestral.rules import orient_discriminating_path, rule_4
+from dagora.graph.edge_marks import ARROW, TAIL
 from dagora.graph.lagged_graph import window_names
 from dagora.learners.constraint.named_tests import check_level
 from dagora.learners.constraint.rfci import sorted_pair, subsets

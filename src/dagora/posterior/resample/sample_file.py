@@ -23,7 +23,7 @@ from dagora.base.parsing import parse_json
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.table import Table
 from dagora.graph.bits import Rows, pack, unpack, words_for
-from dagora.graph.dag import topological_order
+from dagora.graph.topological import topological_order
 from dagora.posterior.chains.checkpoint import check_place, refusing_other_files
 from dagora.posterior.resample.one_sample import SampleGraph
 from dagora.posterior.resample.series_blocks import panel_marks

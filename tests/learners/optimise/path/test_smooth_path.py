@@ -7,7 +7,7 @@ import pytest
 
 import dagora
 from dagora.base.budget import Budget
-from dagora.graph.dag import topological_order
+from dagora.graph.topological import topological_order
 from dagora.learners.optimise.acyclic_support import acyclic_support
 from dagora.learners.optimise.path import smooth_path as path
 from dagora.learners.optimise.path.path_on_processor import PathOnProcessor, barrier, solve_columns

@@ -8,8 +8,9 @@ import pytest
 
 from dagora.base.budget import Budget
 from dagora.graph.cpdag import CPDAG
-from dagora.graph.dag import DAG, topological_order
+from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_dags
+from dagora.graph.topological import topological_order
 from dagora.learners.search.ges import operators as ges_operators
 from dagora.learners.search.ges.class_graph import DELETE, INSERT, TURN, ClassGraph, Operator
 from dagora.learners.search.ges.family_memory import FamilyMemory

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.events import Event
-from dagora.graph.dag import topological_order
+from dagora.graph.topological import topological_order
 from dagora.learners.optimise.path.column_problem import ColumnProblem
 from dagora.learners.optimise.path.exact_moves import ExactMoves
 from dagora.learners.optimise.path.order_moves import OrderSolution, solve_some

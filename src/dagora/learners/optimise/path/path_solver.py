@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.wording import setting
-from dagora.graph.dag import topological_order
+from dagora.graph.topological import topological_order
 from dagora.learners.optimise.acyclic_support import acyclic_support
 from dagora.learners.optimise.path.order_descent import (
     TOLERANCE,

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.events import Event
-from dagora.graph.dag import topological_order
+from dagora.graph.topological import topological_order
 from dagora.learners.optimise.path.column_problem import SMALLEST_RESIDUAL, ColumnProblem
 from dagora.learners.optimise.progress import EdgeMaker, lazy_edges
 from dagora.learners.run import Run

@@ -6,23 +6,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import GraphError
-from dagora.graph.ancestral.pag import ARROW, CIRCLE, PAG, TAIL, Marks
 from dagora.graph.bit_sets import bit_rows, members
-from dagora.graph.dag import topological_order
+from dagora.graph.edge_marks import ARROW, CIRCLE, TAIL, Marks
 from dagora.graph.equivalence import consistent_extension
+from dagora.graph.topological import topological_order
 
 Matrix = NDArray[np.bool_]
 
 NO_PAG = "the graph is no PAG: no graph with hidden causes has these marks"
 
 
-def mag_of(pag: PAG) -> Marks:
+def mag_of(pag: Marks) -> Marks:
     """A MAG of the class (Zhang 2008): circles before arrows become tails, the others those of a DAG.
 
-    >>> mag_of(PAG("ab", [("a", "o-o", "b")])).tolist()
+    >>> mag_of(np.array([[0, CIRCLE], [CIRCLE, 0]])).tolist()
     [[0, 2], [3, 0]]
     """
-    marks = pag.to_numpy()
+    marks = pag.copy()
     tails = marks == TAIL
     if (tails & (tails | (marks == CIRCLE)).T).any():
         raise GraphError(
@@ -43,7 +43,7 @@ def mag_of(pag: PAG) -> Marks:
 def is_ancestral(mag: Marks) -> bool:
     """Return True if no directed path leads from a node back to it, or to a node that it shares a ↔ with.
 
-    >>> is_ancestral(PAG("abc", [("a", "-->", "b"), ("b", "-->", "c"), ("a", "<->", "c")]).to_numpy())
+    >>> is_ancestral(np.array([[0, ARROW, ARROW], [TAIL, 0, ARROW], [ARROW, TAIL, 0]]))  # a → b → c ↔ a
     False
     """
     arrows = (mag == ARROW) & (mag == TAIL).T
