@@ -80,8 +80,8 @@ class TrendTest:
     def _of_counts(self, members: list[int], joint: Contingency) -> float:
         """The p-value of the first two columns given the others, by their joint counts."""
         one, other = (in_order(self._schema[k], joint.cells[:, a]) for a, k in enumerate(members[:2]))
-        ranks = (mean_ranks_of(codes, joint.counts) for codes in (one, other))
-        return trend(*ranks, strata_of(joint.cells[:, 2:]), joint.counts)
+        u, v = mean_ranks_of(one, joint.counts), mean_ranks_of(other, joint.counts)
+        return trend(u, v, strata_of(joint.cells[:, 2:]), joint.counts)
 
     def _of_rows(self, members: list[int]) -> float:
         """The p-value of the first two columns given the others, by the rows."""
@@ -90,10 +90,10 @@ class TrendTest:
                 f"the test trend is given levels only, and {col(numbers[0])} is continuous: choose "
                 f"{setting('test', 'latent')}, or cut it into intervals"
             )
-        ranks = (mean_ranks(self._columns[k]) for k in members[:2])
+        u, v = (mean_ranks(self._columns[k]) for k in members[:2])
         rows = len(self._columns[0])
         given = np.array([self._columns[k] for k in members[2:]], dtype=np.int64).reshape(-1, rows)
-        return trend(*ranks, strata_of(given.T), np.ones(rows))
+        return trend(u, v, strata_of(given.T), np.ones(rows))
 
 
 def strata_of(cells: NDArray[np.int64]) -> NDArray[np.int64]:
