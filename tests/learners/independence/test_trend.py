@@ -165,3 +165,21 @@ def of_single_rows(frame, given):
         total += (u * v).sum()
         variance += (u**2).sum() * (v**2).sum() / (len(some) - 1)
     return 2 * ndtr(-abs(total) / np.sqrt(variance))
+
+
+@pytest.mark.parametrize(
+    ("method", "asked", "owner"),
+    [
+        ("pc", {"test": "trend"}, "the method pc with the test trend"),
+        ("pc", {"test": "latent"}, "the method pc with the test latent"),
+        ("tabu", {"score": "bic-latent"}, "the score bic-latent"),
+    ],
+)
+def test_weights_are_refused_by_what_does_not_take_them(method, asked, owner):
+    """Not for want of rows: in memory and over sites alike."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"x": rng.integers(0, 3, 90), "y": rng.integers(0, 3, 90), "w": rng.random(90)})
+    sites = {name: frame.iloc[k::3].reset_index(drop=True) for k, name in enumerate("abc")}
+    for learn, rows in ((dagora.learn, frame), (dagora.learn_federated, sites)):
+        with pytest.raises(RowsUnavailableError, match=f"^{owner} takes rows that count alike"):
+            learn(rows, method, weights="w", discrete=["x", "y"], **asked)
