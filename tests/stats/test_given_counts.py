@@ -85,3 +85,35 @@ def test_a_folder_without_tables_or_counts_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("smoker,cough,n\nno,no,30\nyes,no,4\nno,yes,7\nyes,yes,30\n")
     with pytest.raises(dagora.DagoraError, match="needs rows"):
         dagora.bootstrap(tmp_path, counts="n")
+
+
+def test_options_that_tables_cannot_follow_are_refused(tmp_path: Path, run: Callable) -> None:
+    """None is passed over: groups, orders and types would change the answer."""
+    folder = write(tmp_path / "tables", *combinations(ROWS, 2))
+    asked = {
+        "group": "fever",
+        "continuous": ["fever"],
+        "ordinal": ["fever"],
+        "missing": "drop",
+        "discretise": "mean",
+        "ranks": ["all"],
+        "join": ["all"],
+    }
+    for name, value in asked.items():
+        with pytest.raises(dagora.OptionError, match=f"leave {name} out for a folder of them"):
+            dagora.learn(folder, "tabu", counts="n", max_parents=1, **{name: value})
+    with pytest.raises(dagora.DataError, match="there is no column 'fewer' \\(to be left out\\)"):
+        dagora.learn(folder, "tabu", counts="n", max_parents=1, drop=["fewer"])
+    found = dagora.learn(folder, "tabu", counts="n", max_parents=1, drop=["fever"], discrete=["all"])
+    assert found.graph.nodes == ("cough", "smoker")
+    ran = run("learn", folder, "--counts", "n", "--group", "fever")
+    assert ran.code == 2
+    assert len(ran.err.strip().splitlines()) == 1
+
+
+def test_the_way_out_of_a_set_that_is_too_large_works(tmp_path: Path) -> None:
+    folder = write(tmp_path / "tables", *combinations(ROWS, 2))
+    with pytest.raises(dagora.DataError, match=r"fewer parents \(max_parents=1; of tests, max_given=0\)"):
+        dagora.learn(folder, "pc", counts="n")
+    assert dagora.learn(folder, "pc", counts="n", max_given=0).graph.undirected
+    assert dagora.learn(folder, "tabu", counts="n", max_parents=1).graph.edges

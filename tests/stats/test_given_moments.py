@@ -108,3 +108,29 @@ def test_what_needs_rows_says_so(tmp_path: Path, run: Callable) -> None:
         ran = run("learn", file, *more)
         assert ran.code == 2
         assert said in ran.err
+
+
+def test_a_matrix_without_names_is_not_taken_for_a_smaller_one(tmp_path: Path, run: Callable) -> None:
+    """Its first row and its first column are the same, as names of columns and of rows are."""
+    file = tmp_path / "cov.csv"
+    file.write_text("1.0,0.5,0.2\n0.5,1.0,0.1\n0.2,0.1,1.0\n")
+    ran = run("learn", file, "--covariance", "--rows", "88")
+    assert ran.code == 2
+    assert "the first line begins with the number 1.0: put a line with names first" in ran.err
+    file.write_text(",1,2,3\n1,1.0,0.5,0.2\n2,0.5,1.0,0.1\n3,0.2,0.1,1.0\n")
+    assert dagora.read_covariance(file, 88).schema.names == ("1", "2", "3")
+
+
+def test_the_file_of_a_result_says_why_it_has_no_parameters(tmp_path: Path, run: Callable) -> None:
+    file = tmp_path / "cov.csv"
+    FRAME.to_csv(file, index=False)
+    ran = run("learn", file, "--covariance", "--rows", 300, "-o", tmp_path / "network.json")
+    assert ran.code == 0
+    assert "a covariance matrix tells no means" in ran.err
+    assert "sites" not in ran.err
+
+
+def test_numbers_that_overflow_are_refused_in_one_line(tmp_path: Path) -> None:
+    given = dagora.read_covariance([[1e308, 1e307], [1e307, 1e308]], 88)
+    with pytest.raises(dagora.DataError, match="too large to be squared"):
+        dagora.learn(given, "tabu")

@@ -97,8 +97,11 @@ def few_enough(graph: DAG, schema: Schema) -> bool:
 def reason_without_fit(statistics: Statistics) -> str:
     """The reason why parameters are not fitted unasked where the rows are elsewhere, and what fits them."""
     from dagora.data.schema import Kind
+    from dagora.stats.given_moments import GivenMoments
     from dagora.stats.scan.scan_statistics import SAMPLE, ScanStatistics
 
+    if isinstance(statistics, GivenMoments):
+        return "a covariance matrix tells no means; dagora.fit in Python takes them for 0"
     kinds = {variable.kind for variable in statistics.schema}
     asked = "-o network.bif asks for them" if kinds == {Kind.DISCRETE} else "dagora.fit in Python fits them"
     way_out = by_door(python="dagora.fit fits them", command=asked)

@@ -16,6 +16,7 @@ from dagora.data.columns.frames import raw_of_frame
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.readers import read_raw
 from dagora.stats.given_moments import GivenMoments
+from dagora.stats.latent_correlations import is_number
 from dagora.stats.statistics import Statistics
 
 
@@ -78,6 +79,10 @@ def of_columns(names: Sequence[str], columns: Sequence[Any], rows: int) -> Given
     import pyarrow.compute as pc
 
     if len(columns) == len(columns[0]) + 1:
+        if is_number(names[0]):  # of a symmetric matrix without names, the first row and column are the same
+            raise DataError(
+                f"the first line begins with the number {names[0].strip()}: put a line with names first"
+            )
         labels = [str(label).strip() for label in columns[0].to_pylist()]
         names, columns = names[1:], columns[1:]
         if labels != [name.strip() for name in names]:

@@ -48,9 +48,8 @@ def scan_if_large(
     if reading.numbers_for and Kind.DISCRETE in rows.schema.kinds:
         return None  # in memory, codes are taken as numbers
     if (
-        "latent" in (options.get("test"), score and score.removeprefix("bic-"))
-        and Kind.CONTINUOUS in rows.schema.kinds
-    ):
+        options.get("test") in ("latent", "trend") or score == "bic-latent"
+    ) and Kind.CONTINUOUS in rows.schema.kinds:
         return None  # counts are enough for levels, but not beside numbers
     return tell(rows, large)
 

@@ -11,11 +11,11 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import DataError, RowsUnavailableError
+from dagora.base.errors import DataError, OptionError, RowsUnavailableError
 from dagora.base.files import naming
 from dagora.base.phrases import some_of
-from dagora.base.wording import col, option
-from dagora.data.columns.column_names import check_about_rows
+from dagora.base.wording import col, option, setting
+from dagora.data.columns.column_names import check_about_rows, check_known
 from dagora.data.columns.counted_rows import read_counts
 from dagora.data.columns.levels import sort_levels
 from dagora.data.columns.reading_options import ReadingOptions
@@ -26,6 +26,8 @@ from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments
 
 # What a folder of tables may hold; other files in it are none.
 TABLE_ENDINGS = (".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".parquet", ".feather", ".arrow")
+# The options of reading that they take: all their columns are discrete.
+OF_TABLES = ("counts", "discrete", "drop", "na", "separator")
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +116,9 @@ class GivenCounts:
             if set(columns) <= set(table.columns):
                 return table
         names = [f"'{self.schema[place].name}'" for place in sorted(columns)]
-        fewer = f"fewer parents ({option('max_parents', len(columns) - 2)})" if len(columns) > 2 else ""
+        most = len(columns) - 2
+        tested = setting("max_given", most - 1)
+        fewer = f"fewer parents ({option('max_parents', most)}; of tests, {tested})" if most > 0 else ""
         forbid = f"an edge between them that is forbidden ({option('knowledge')})"
         raise DataError(
             f"no table has {some_of(names, between=' and ')} together, which are to be counted: add one, or "
@@ -135,7 +139,12 @@ class GivenCounts:
 
 def read_count_tables(folder: Path, reading: ReadingOptions) -> GivenCounts:
     """Statistics of a folder of contingency tables, each of which counts rows in the column `counts`."""
-    counts = str(reading.counts)
+    for name in reading.non_defaults():
+        if name not in OF_TABLES:
+            raise OptionError(
+                f"contingency tables have no rows to read: leave {option(name)} out for a folder of them"
+            )
+    counts, every = str(reading.counts), set()
     files = sorted(file for file in folder.iterdir() if file.name.lower().endswith(TABLE_ENDINGS))
     if not files:
         raise DataError(f"{folder} has no table: {', '.join(TABLE_ENDINGS)} are looked for")
@@ -144,6 +153,7 @@ def read_count_tables(folder: Path, reading: ReadingOptions) -> GivenCounts:
         with naming(str(file)):
             raw = read_raw(file, ReadingOptions(separator=reading.separator))
             place = check_about_rows("counts", raw.names, ReadingOptions(counts=counts))
+            every.update(raw.names)
             number = read_counts(counts, raw.columns[place])
             dropped = [name for name in reading.drop if name in raw.names]
             one = ReadingOptions(
@@ -152,4 +162,6 @@ def read_count_tables(folder: Path, reading: ReadingOptions) -> GivenCounts:
             if len(raw.names) - len(dropped) < 2:
                 raise DataError(f"there is no column beside {col(counts)}: at least one is needed")
         tables[file.name] = read_as(file, one), number
+    for name in reading.drop:
+        check_known(name, sorted(every), "to be left out")
     return GivenCounts(tables)

@@ -29,7 +29,8 @@ class GivenMoments:
         matrix = checked_covariance(names, np.asarray(covariance, dtype=np.float64))
         self.schema = Schema(Variable(name, Kind.CONTINUOUS) for name in names)
         self.n_rows = rows
-        self._moments = Moments(rows, np.zeros(len(names)), matrix * (rows - 1))
+        with np.errstate(over="ignore"):  # a score refuses numbers that are too large
+            self._moments = Moments(rows, np.zeros(len(names)), matrix * (rows - 1))
 
     def counts(self, column_sets: ColumnSets) -> CellCounts:
         """Nothing is counted, as no column is discrete."""
@@ -83,5 +84,5 @@ def checked_covariance(names: Sequence[str], matrix: NDArray[np.float64]) -> NDA
             f"this is no covariance matrix of any rows: the correlations have an eigenvalue of {least:.3g}. "
             "Pairs of columns with different missing rows can bring that about"
         )
-    symmetric: NDArray[np.float64] = (matrix + matrix.T) / 2
+    symmetric: NDArray[np.float64] = matrix / 2 + matrix.T / 2
     return symmetric

@@ -18,7 +18,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import ndtr, ndtri
 
 from dagora.base.errors import DataError, RowsUnavailableError
-from dagora.base.wording import col, option
+from dagora.base.wording import col, option, setting
 from dagora.data.columns.levels import IS_INTERVAL
 from dagora.data.columns.ordinal import normal_scores
 from dagora.data.schema import Kind, Variable
@@ -127,7 +127,12 @@ class LatentCorrelations:
 def check_columns(statistics: Statistics, owner: str) -> None:
     """Refuse levels without an order, and sums of weights or with noise, which are no counts of rows."""
     has = capabilities_of(statistics)
-    if has.design is not None or has.release is not None or has.interventions is not None:
+    if has.design is not None:
+        raise RowsUnavailableError(
+            f"{owner} takes rows that count alike and are independent, and these have weights or groups: "
+            f"leave them out, or choose another score ({option('score')}) or test ({setting('test')})"
+        )
+    if has.release is not None or has.interventions is not None:
         statistics.rows()
     for variable in statistics.schema:
         if variable.kind is Kind.DISCRETE and not is_ordered(variable):

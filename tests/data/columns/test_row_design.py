@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import dagora
+from dagora.data.columns.row_design import RowDesign, whole_weights_warning
 
 RANDOM = np.random.default_rng(2)
 FRAME = pd.DataFrame(
@@ -141,3 +142,10 @@ def test_columns_that_look_like_weights_or_groups_offer_the_option() -> None:
     assert 'group="patient_id"' in said
     counted = pd.DataFrame({"a": list("xyxy"), "b": list("uuvv"), "w": [3, 12, 6, 9]})
     assert any('counts="w"' in line for line in dagora.learn(counted, weights="w").warnings)
+
+
+@pytest.mark.parametrize("largest", [1e308, 1.0])
+def test_weights_too_far_apart_to_tell_are_not_called_whole(largest: float) -> None:
+    """The ratio of any two floats is whole where it is above 2^53."""
+    weights = np.array([largest / 3, largest, 5e-324 if largest == 1 else 1.0])
+    assert whole_weights_warning(RowDesign(weights, by_weight="w")) == []

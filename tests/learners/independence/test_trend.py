@@ -3,14 +3,17 @@
 from itertools import permutations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dagora
-from dagora.base.errors import DataError
+from dagora.base.errors import DataError, RowsUnavailableError
+from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.learners.constraint.named_tests import TESTS
 from dagora.learners.independence.trend import TrendTest
+from dagora.stats.accepting import as_statistics
 from dagora.stats.table import TableStatistics
 
 NOTHING = np.empty((1, 0), dtype=np.int64)
@@ -110,3 +113,73 @@ def test_refusals():
     assert 0 < test.p_values(np.array([1]), np.array([2]), np.array([[0]]))[0] < 1
     with pytest.raises(DataError, match="is given levels only, and column 'x' is continuous"):
         test.p_values(np.array([0]), np.array([2]), np.array([[1]]))
+
+
+def test_counts_of_scanned_rows_and_of_sites_give_the_tests_of_the_rows(tmp_path):
+    """To the last bit, and as ranks of the rows themselves do: levels with gaps, given none, one and two."""
+    rng = np.random.default_rng(3)
+    z, w = rng.integers(0, 3, (2, 300))
+    x, y = (np.clip(z + w + rng.integers(0, 3, 300), 0, 6) for _ in range(2))
+    frame = pd.DataFrame({"x": x + 2 * (x > 3), "y": y, "z": z, "w": w})
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    of_rows = as_statistics(frame, reading=ReadingOptions(discrete=["all"]))
+    scanned = dagora.open_rows(tmp_path / "rows.csv", discrete=["all"])
+    for given in ([], [2], [2, 3]):
+        asked = (np.array([0]), np.array([1]), np.array([given], dtype=np.int64).reshape(1, -1))
+        found = TrendTest(of_rows, "it").p_values(*asked)
+        assert TrendTest(scanned, "it").p_values(*asked) == found
+        assert found == pytest.approx(of_single_rows(frame, given), rel=1e-9)
+    sites = {name: frame.iloc[k::3].reset_index(drop=True) for k, name in enumerate("abc")}
+    over, pooled = (
+        learn(rows, "pc", test="trend", discrete=["all"], alpha=0.05)
+        for learn, rows in ((dagora.learn_federated, sites), (dagora.learn, frame))
+    )
+    assert (set(over.graph.edges), set(over.graph.undirected)) == (
+        set(pooled.graph.edges),
+        set(pooled.graph.undirected),
+    )
+    assert {(one.first, one.second, one.p) for one in over.separating_sets} == {
+        (one.first, one.second, one.p) for one in pooled.separating_sets
+    }
+    with pytest.raises(RowsUnavailableError, match="needs the rows where a column holds numbers"):
+        dagora.learn_federated(
+            {name: rows.assign(v=rng.normal(size=100)) for name, rows in sites.items()},
+            "pc",
+            test="trend",
+            discrete=list("xyzw"),
+        )
+
+
+def of_single_rows(frame, given):
+    """The test by ranks of rows, stratum by stratum."""
+    from scipy.special import ndtr
+    from scipy.stats import rankdata
+
+    ranks = pd.DataFrame({"u": rankdata(frame["x"]), "v": rankdata(frame["y"])})
+    strata = frame.iloc[:, given].astype(str).agg("/".join, axis=1) if given else np.zeros(len(frame))
+    total = variance = 0.0
+    for _, some in ranks.groupby(np.asarray(strata)):
+        if len(some) < 2:
+            continue
+        u, v = some["u"] - some["u"].mean(), some["v"] - some["v"].mean()
+        total += (u * v).sum()
+        variance += (u**2).sum() * (v**2).sum() / (len(some) - 1)
+    return 2 * ndtr(-abs(total) / np.sqrt(variance))
+
+
+@pytest.mark.parametrize(
+    ("method", "asked", "owner"),
+    [
+        ("pc", {"test": "trend"}, "the method pc with the test trend"),
+        ("pc", {"test": "latent"}, "the method pc with the test latent"),
+        ("tabu", {"score": "bic-latent"}, "the score bic-latent"),
+    ],
+)
+def test_weights_are_refused_by_what_does_not_take_them(method, asked, owner):
+    """Not for want of rows: in memory and over sites alike."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"x": rng.integers(0, 3, 90), "y": rng.integers(0, 3, 90), "w": rng.random(90)})
+    sites = {name: frame.iloc[k::3].reset_index(drop=True) for k, name in enumerate("abc")}
+    for learn, rows in ((dagora.learn, frame), (dagora.learn_federated, sites)):
+        with pytest.raises(RowsUnavailableError, match=f"^{owner} takes rows that count alike"):
+            learn(rows, method, weights="w", discrete=["x", "y"], **asked)

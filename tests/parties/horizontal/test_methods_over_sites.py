@@ -45,7 +45,7 @@ def small(kind: str) -> Table:
 def settings() -> list[tuple[str, dict[str, object], str]]:
     """Methods, scores and choices of options, with columns that they take."""
     # What is behind levels is told by counts; beside numbers, it needs rows.
-    of_levels = {"bic-latent", "latent"}
+    of_levels = {"bic-latent", "latent", "trend"}
     found = [
         ("hill-climb", {"score": score.name}, "discrete" if score.name in of_levels else str(score.kind))
         for score in SCORES

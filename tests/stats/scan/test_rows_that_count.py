@@ -139,3 +139,23 @@ def test_a_database_that_counts_by_itself_refuses(tmp_path: Path, run: Callable)
     ran = run("learn", f"duckdb:{tmp_path / 'db'}", "--table", "people", "--counts", "n", "--push-down")
     assert ran.code == 2
     assert "--push-down counts every row once: leave it out" in ran.err
+
+
+def test_repeated_rows_are_not_told_to_resemble_each_other(tmp_path: Path) -> None:
+    rows = frame()[list("bd")].round(3).assign(n=np.arange(ROWS) % 4)
+    path = tmp_path / "rows.csv"
+    rows.to_csv(path, index=False)
+    assert not [
+        line for line in dagora.open_rows(path, counts="n").overview.warnings if "before them" in line
+    ]
+    repeated = rows.loc[rows.index.repeat(rows["n"])].drop(columns="n")
+    repeated.to_csv(path, index=False)
+    assert [line for line in dagora.open_rows(path).overview.warnings if "before them" in line]
+
+
+@pytest.mark.parametrize("size", [1e308, 1e-310])
+def test_weights_whose_squares_are_no_numbers_are_refused(size: float, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    frame()[list("ab")].assign(w=size).to_csv(path, index=False)
+    with pytest.raises(dagora.DataError, match="squares of the weights are no numbers: scale them"):
+        dagora.open_rows(path, weights="w")

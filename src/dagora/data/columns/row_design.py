@@ -15,7 +15,7 @@ import numpy as np
 from dagora.base.errors import DataError, OptionError
 from dagora.base.wording import col, option
 from dagora.data.columns.column_names import check_about_rows
-from dagora.data.columns.counted_rows import row_numbers
+from dagora.data.columns.counted_rows import MOST_EXACT, row_numbers
 from dagora.data.columns.decimal_mark import numbers_by_mark
 
 if TYPE_CHECKING:
@@ -174,6 +174,8 @@ def whole_weights_warning(design: RowDesign | None) -> list[str]:
     if design is None or design.weights is None or design.by_weight is None:
         return []
     least = float(design.weights.min())
+    if float(design.weights.max()) >= MOST_EXACT * least:  # every ratio of such numbers is whole
+        return []
     ratios = design.weights / least
     if np.ptp(ratios) == 0 or not (ratios == np.rint(ratios)).all():
         return []

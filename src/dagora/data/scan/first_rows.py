@@ -41,11 +41,18 @@ class FirstRows:
             self._rows += self._batches[-1].num_rows
 
     def warnings(
-        self, codings: Mapping[str, Coding], words: Mapping[str, tuple[str, ...]], rows: int, *, grouped: bool
+        self,
+        codings: Mapping[str, Coding],
+        words: Mapping[str, tuple[str, ...]],
+        rows: int,
+        *,
+        grouped: bool,
+        counted: bool = False,
     ) -> Iterator[str]:
         """Warnings about these rows, and that no others were looked at; `rows` are those of the source.
 
-        `words` mean missing. Rows with a missing value are left out, as they are in all passes.
+        `words` mean missing. Rows with a missing value are left out, as they are in all passes. `counted`
+        says that a column repeats rows, so that copies stand beside each other.
         """
         if not self._batches:
             return
@@ -58,7 +65,8 @@ class FirstRows:
         typed = self._type_columns(codings, words)
         if typed:
             yield from column_warnings(typed)
-            yield from row_warnings(typed, grouped=grouped)
+            if not counted:
+                yield from row_warnings(typed, grouped=grouped)
 
     def _is_merged(self, name: str, words: tuple[str, ...]) -> bool:
         seen = [np.asarray(clean_cells(batch.column(name), words).is_valid()) for batch in self._batches]

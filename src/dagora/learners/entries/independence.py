@@ -31,7 +31,7 @@ TEST = Option(
         "latent",
         "trend",
     ),
-    needs_rows=("cells", "hsic", "dcov", "gcm", "trend"),
+    needs_rows=("cells", "hsic", "dcov", "gcm"),
 )
 
 LEVEL = Option(

@@ -121,7 +121,10 @@ def scan_overview(passes: ColumnPasses, columns: ColumnCodings, row_column: Colu
     refuse_end_rows(ends, columns.complete_rows)
     overview = overview_of(passes, columns)
     grouped = any(reason == UNIT for reason in columns.decided.values())
-    odd = passes.first_rows.warnings(columns.used, columns.words, passes.rows, grouped=grouped)
+    counted = passes.reading.counts is not None
+    odd = passes.first_rows.warnings(
+        columns.used, columns.words, passes.rows, grouped=grouped, counted=counted
+    )
     if row_column is not None:
         overview = replace(overview, columns=(*overview.columns, row_column))
     warnings = (*total_warning(ends, columns.complete_rows), *overview.warnings, *odd)

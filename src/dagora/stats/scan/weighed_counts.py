@@ -36,9 +36,10 @@ class WeighedCounts(StreamCounts):
     ) -> None:
         super().__init__(stream, cardinalities, rows, jobs)
         total = squares = 0.0
-        for (weights,) in stream.pieces(()):
-            total += float(weights.sum())
-            squares += float(weights @ weights)
+        with np.errstate(over="ignore"):
+            for (weights,) in stream.pieces(()):
+                total += float(weights.sum())
+                squares += float(weights @ weights)
         if not np.isfinite(squares) or squares == 0:
             raise DataError(
                 f"{option('weights', column)}: the squares of the weights are no numbers: scale them"
