@@ -128,3 +128,7 @@ def test_on_the_command_line(run, tmp_path):
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["settings"]["impute"] == 3
     assert run("sample", tmp_path / "m.csv", "-m", "exact").code == 2
+    pd.DataFrame(values).fillna(0.5).set_axis(list("abc"), axis=1).to_csv(tmp_path / "whole.csv", index=False)
+    refused = run("sample", tmp_path / "whole.csv", "--impute", 3)
+    assert refused.code == 2
+    assert "no cell is missing" in refused.err
