@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dagora.base.errors import OptionError
+from dagora.base.errors import DataError, OptionError
 from tests.estimators.test_estimators import CHECKED as _  # noqa: F401 (skips without scikit-learn)
 
 pytest.importorskip("sklearn", reason="needs scikit-learn: the extra 'sklearn'")
@@ -171,3 +171,13 @@ def test_informations_of_numbers() -> None:
     table = with_class(columns, "class", ("0", "1"), y)
     assert conditional_informations(table, "class")[0, 1] == pytest.approx(-0.5 * np.log(1 - 0.36), abs=0.03)
     assert class_informations(table, "class")[:2] == pytest.approx([0, 0], abs=0.002)
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_cannot_be_learned_from_is_refused_in_one_line():
+    rows, labels = np.random.default_rng(0).normal(size=(20, 2)), [0, 1] * 10
+    with pytest.raises(DataError, match=r"^every column has a single value, or none"):
+        NaiveBayesClassifier().fit(np.ones((20, 2)), labels)
+    for factor, told in ((1e200, "too large to be squared"), (1e-200, "too small to be squared")):
+        with pytest.raises(DataError, match=told):
+            KDBClassifier().fit(rows * factor, labels)

@@ -160,6 +160,31 @@ def test_files_of_pyagrum_are_read_in_its_order():
     np.testing.assert_array_equal(uai.parse(commented).tables["V0"], uai.parse(UAI).tables["V0"])
     by_hand = UAI.replace("BAYES", "BAYES  # by hand")
     np.testing.assert_array_equal(uai.parse(by_hand).tables["V0"], uai.parse(UAI).tables["V0"])
+    first = "\n".join(f"{line}  # {k}" for k, line in enumerate(UAI.splitlines()[:4]))
+    preamble = "\n".join([first, *UAI.splitlines()[4:]])
+    np.testing.assert_array_equal(uai.parse(preamble).tables["V0"], uai.parse(UAI).tables["V0"])
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("decision d", "decision"),
+        ("decision node d", "decision"),
+        ("utility d", "utility"),
+        ("continuous utility d", "utility"),
+        ("function d", "function"),
+        ("discrete decision d", "decision"),
+        ("continuous node d", "continuous"),
+    ],
+)
+def test_other_nodes_of_hugin_are_refused_by_name(words, kind):
+    with pytest.raises(FormatError, match=f"line 1: 'd' is a {kind} node"):
+        hugin.parse(f'net {{}} {words} {{ states = ("x" "y"); }}')
+
+
+def test_dynamic_networks_of_genie_are_refused():
+    with pytest.raises(FormatError, match="is a dynamic network"):
+        xdsl.parse(GENIE.replace("</nodes>", '</nodes><dynamic numslices="3"></dynamic>'))
 
 
 def test_deterministic_nodes_of_genie_are_tables():

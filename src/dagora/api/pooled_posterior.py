@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagora.base.budget import Budget
 from dagora.base.errors import DataError, OptionError
@@ -19,8 +20,9 @@ from dagora.learners.run import Run
 from dagora.posterior.draws import Draws
 from dagora.posterior.resample.completions import completed, imputing_graph
 from dagora.posterior.resample.row_draws import seeds_of
-from dagora.posterior.summary.mixing import Diagnostics
+from dagora.posterior.summary.mixing import diagnose
 from dagora.posterior.summary.posterior import Posterior
+from dagora.posterior.summary.prior_effect import PriorEffect
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
 
@@ -55,21 +57,31 @@ def pooled_posterior(
         if clock.exhausted:
             break
     draws = pooled_draws([one.draws for one in found], number)
-    worst = max((one.diagnostics for one in found), key=badness)
     warnings = tuple(dict.fromkeys(line for one in found for line in one.warnings))
-    return replace(found[0], draws=draws, diagnostics=worst, seed=seed, warnings=warnings)
+    effects = [one.prior_effect for one in found if one.prior_effect is not None]
+    return replace(
+        found[0],
+        draws=draws,
+        diagnostics=diagnose(draws),
+        seed=seed,
+        warnings=warnings,
+        prior_effect=pooled_effect(effects) if effects else None,
+    )
 
 
-def badness(found: Diagnostics) -> float:
-    """R-hat of the log score; chains that cannot tell are worst."""
-    return found.rhat if np.isfinite(found.rhat) else np.inf
+def pooled_effect(effects: list[PriorEffect]) -> PriorEffect:
+    """The effect of a prior: the mean of those given each completion."""
+    _, with_prior, without, worth = zip(*effects, strict=True)
+    known = [one for one in worth if one is not None]
+    total = float(sum(known)) if known else None
+    return PriorEffect(effects[0].names, np.mean(with_prior, axis=0), np.mean(without, axis=0), total)
 
 
 def pooled_draws(draws: list[Draws], number: int) -> Draws:
     """The draws of several runs as those of one: chains beside each other, each run with the same weight."""
     fewest = min(one.per_chain for one in draws)
     edges = [one.edges for one in draws if one.edges is not None]
-    weights = [one.log_weights[:, :fewest] for one in draws if one.log_weights is not None]
+    weights = [log_shares(one.log_weights[:, :fewest]) for one in draws if one.log_weights is not None]
     rank = {name: place for place, name in enumerate(WORST)}
     done = f"{len(draws)} completions" if len(draws) == number else f"{len(draws)} of {number} completions"
     return replace(
@@ -77,8 +89,15 @@ def pooled_draws(draws: list[Draws], number: int) -> Draws:
         parents=np.concatenate([one.parents[:, :fewest] for one in draws]),
         log_scores=np.concatenate([one.log_scores[:, :fewest] for one in draws]),
         log_weights=np.concatenate(weights) if len(weights) == len(draws) else None,
+        completions=len(draws),
         edges=np.mean(edges, axis=0) if len(edges) == len(draws) else None,
         status=min((one.status for one in draws), key=lambda name: rank.get(name, len(WORST))),
         message=f"pooled over {done} of the missing values; given the first: {draws[0].message}",
         warnings=tuple(dict.fromkeys(line for one in draws for line in one.warnings)),
     )
+
+
+def log_shares(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Logarithms of weights that sum to 1."""
+    shifted = log_weights - log_weights.max(initial=-np.inf)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum()))

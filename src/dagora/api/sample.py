@@ -47,6 +47,7 @@ from dagora.scores.local_score import LocalScore
 from dagora.scores.registry import Score
 from dagora.stats.capabilities import row_numbers
 from dagora.stats.observed.statistics import IncompleteStatistics
+from dagora.stats.table import TableStatistics
 
 # The most independent draws of a chain that are tried, and how many more than are expected to be needed.
 MOST_TRIED, MARGIN = 100_000, 1.3
@@ -143,7 +144,7 @@ def sample(
         clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
         needs = f"the sampler {entry.name}" if entry.own_model else numbers_for(None, score)
         wanted = as_knowledge(knowledge, max_parents).mentioned
-        was_read = isinstance(data, Table | IncompleteTable | IncompleteStatistics)
+        was_read = isinstance(data, Table | IncompleteTable | IncompleteStatistics | TableStatistics)
         given = options if was_read else {"missing": "model", **options}
         reading, options = split_reading(given, wanted, needs, why_not_model=always)
         source = read_source(data, jobs, replace(reading, clock=clock, constants=False))

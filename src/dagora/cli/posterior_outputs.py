@@ -85,7 +85,8 @@ def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[
         echo(f"draws: {posterior.diagnostics.verdict}")
     else:
         echo(f"{mixing_label(posterior.diagnostics)}: {posterior.diagnostics}")
-    echo(f"highest log score: {posterior.score:.4f}")
+    if posterior.score is not None:
+        echo(f"highest log score: {posterior.score:.4f}")
     if truth is not None:
         echo("")
         show_expectations(expectations(posterior, truth))

@@ -18,6 +18,7 @@ from dagora.data.incomplete import IncompleteTable
 from dagora.estimators.class_dependence import class_informations, conditional_informations
 from dagora.estimators.classifier import NetworkClassifier
 from dagora.graph.dag import DAG, Edge
+from dagora.scores.usable_moments import refuse_unusable
 
 
 class ShapedClassifier(NetworkClassifier):
@@ -46,11 +47,21 @@ class ShapedClassifier(NetworkClassifier):
 
     def _graph(self, table: IncompleteTable, names: tuple[str, ...], seed: int) -> DAG:  # noqa: ARG002
         others = [name for name in table.names if name != self.target]
+        refuse_sizes(table)
         edges = [(self.target, name) for name in others]
         return DAG(table.names, [*edges, *self._edges_between(table)])
 
     def _edges_between(self, table: IncompleteTable) -> list[Edge]:
         raise NotImplementedError
+
+
+def refuse_sizes(table: IncompleteTable) -> None:
+    """Refuse numbers whose squares are too large or too small for computations."""
+    for variable, column, seen in zip(table.schema, table.columns, table.seen, strict=True):
+        if not variable.levels:
+            with np.errstate(over="ignore", invalid="ignore"):
+                mean, variance = column[seen].mean(), column[seen].var()
+            refuse_unusable([variable.name], np.array([mean]), np.array([variance]), "a classifier")
 
 
 class NaiveBayesClassifier(ShapedClassifier):

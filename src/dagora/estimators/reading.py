@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from dagora.base.errors import announce
+from dagora.base.errors import DataError, announce
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.frames import columns_of_matrix, raw_of_frame
 from dagora.data.columns.ingest import type_columns
@@ -173,4 +173,6 @@ def varying(table: IncompleteTable) -> list[str]:
         known = column[seen]
         if len(known) and (known != known[0]).any():
             names.append(name)
+    if not names:
+        raise DataError("every column has a single value, or none: nothing can be learned from them")
     return names

@@ -72,8 +72,7 @@ class HuginReader:
             elif (kind, word) == ("word", "node"):
                 self.node("", place)
             elif kind == "word" and word in KINDS:
-                self.expect_word("node" if word != "instance" else word, place)
-                self.node(word, place)
+                self.other_node(word, place)
             elif (kind, word) == ("sign", "}"):
                 continue  # the end of a class
             elif kind == "word" and self.peek() == "=":
@@ -96,11 +95,29 @@ class HuginReader:
         self.expect("}")
         self.keep_originals(None, start)
 
+    def other_node(self, kind: str, start: int) -> None:
+        """A node of a kind: `continuous node a`, `decision d`, `continuous utility u`."""
+        if kind == "instance":
+            raise self.error("has an instance of a class: write the network out as one", start)
+        word = self.word()
+        if word == "node":
+            self.node(kind, start)
+        elif word in KINDS:
+            self.other_node(word, start)
+        elif kind in CHANCE:
+            raise self.error("expected node", start)
+        else:
+            raise self.not_chance(word, kind, start)
+
+    def not_chance(self, name: str, kind: str, start: int) -> FormatError:
+        """The error for a node of another kind."""
+        return self.error(f"'{name}' is a {kind} node: only discrete chance nodes can be read", start)
+
     def node(self, kind: str, start: int) -> None:
         """The block of a node, of which the states count."""
         name = self.word()
         if kind not in CHANCE:
-            raise self.error(f"'{name}' is a {kind} node: only discrete chance nodes can be read", start)
+            raise self.not_chance(name, kind, start)
         self.expect("{")
         levels: list[str] | None = None
         while self.peek() != "}":
@@ -208,13 +225,6 @@ class HuginReader:
         kind, word, place = self.next()
         if (kind, word) != ("sign", sign):
             raise self.error(f"expected {sign} and not '{word[:40]}'", place)
-
-    def expect_word(self, wanted: str, start: int) -> None:
-        """A certain word; the word that opened an instance is already taken."""
-        if wanted == "instance":
-            raise self.error("has an instance of a class: write the network out as one", start)
-        if self.word() != wanted:
-            raise self.error(f"expected {wanted}", start)
 
     @contextmanager
     def at(self, place: int) -> Iterator[None]:

@@ -43,7 +43,7 @@ class UAIReader:
     def __init__(self, text: str) -> None:
         lines = text.splitlines()
         halves = [line.partition("#") for line in lines]
-        self.comments = sum(bool(words.strip() and mark) for words, mark, _ in halves)
+        self.commented_scopes = sum(bool(mark) and is_scope(words.split()) for words, mark, _ in halves)
         self.words = " ".join(words for words, _, _ in halves).split()
         self.position = 0
 
@@ -68,7 +68,7 @@ class UAIReader:
                 f"has {tables} tables for {count} variables: a Bayesian network has one for each"
             )
         scopes = [self.scope(names) for _ in self.take_room(tables)]
-        turned = self.comments >= tables  # a comment for each table
+        turned = self.commented_scopes >= tables
         for *listed, child in scopes:
             parents = listed[::-1] if turned else listed
             numbers = self.whole_number("the number of probabilities")
@@ -117,6 +117,15 @@ class UAIReader:
         if not (word.isascii() and word.isdecimal() and len(word) <= LONGEST_NUMBER):
             raise FormatError(f"{wanted} is '{word[:20]}', not a whole number below a billion")
         return int(word)
+
+
+def is_scope(words: list[str]) -> bool:
+    """Return True for a line that lists the variables of a table, after their number.
+
+    >>> is_scope(["2", "0", "1"]), is_scope(["BAYES"]), is_scope(["2", "0.5", "0.5"])
+    (True, False, False)
+    """
+    return all(map(str.isdecimal, words)) and words[:1] == [str(len(words) - 1)]
 
 
 def render(network: DiscreteNetwork, *, originals: bool = True) -> str:  # noqa: ARG001 (it holds no names)

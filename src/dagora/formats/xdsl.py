@@ -48,6 +48,8 @@ def parse(text: str) -> DiscreteNetwork:
     nodes = root.find("nodes")
     if root.tag != "smile" or nodes is None:
         raise FormatError(f"must be a <smile> with <nodes>, not <{root.tag}>")
+    if root.find("dynamic") is not None:
+        raise FormatError("is a dynamic network: only those without time can be read")
     parsed = ParsedTables(root.get("id", "unknown"))
     originals = Originals()
     originals.take(None, kept_texts(root), ())

@@ -8,7 +8,7 @@ than the one that is asked about.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,8 @@ class Draws:
     and `log_weights` (None: all draws have the same weight) the shape (chains, draws). `edges` holds edge
     probabilities, [i, j] is i → j, if they are known exactly. `prior` and `space` say in a sentence each what
     was assumed about graphs and which graphs could be drawn at all. `independent` draws need no diagnostics;
-    `particles` cannot have any: each graph is there once, and stands for the posterior by its weight.
+    `particles` cannot have any: each graph is there once, and stands for the posterior by its weight. Of
+    several `completions` of missing values, the first chains are given the first one, and so on.
     """
 
     names: tuple[str, ...]
@@ -39,6 +40,7 @@ class Draws:
     edges: NDArray[np.float64] | None = None
     independent: bool = False
     particles: bool = False
+    completions: int = 1
     stats: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
@@ -52,6 +54,21 @@ class Draws:
     def chains(self) -> int:
         """Number of chains."""
         return int(self.log_scores.shape[0])
+
+    def by_completion(self) -> list[Draws]:
+        """The draws given each completion of the missing values."""
+        size = self.chains // self.completions
+        groups = [slice(first, first + size) for first in range(0, self.chains, size)]
+        return [
+            replace(
+                self,
+                parents=self.parents[group],
+                log_scores=self.log_scores[group],
+                log_weights=None if self.log_weights is None else self.log_weights[group],
+                completions=1,
+            )
+            for group in groups
+        ]
 
     @property
     def per_chain(self) -> int:

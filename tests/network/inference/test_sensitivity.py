@@ -173,3 +173,20 @@ def test_refusals():
         .sensitivity("P(x > 1)")
         .parameters
     )
+
+
+def test_chances_of_one_are_moved_too_where_evidence_is_soft():
+    """By hand: with P(b=u | a=v) = 1 moved to 0.9, Jeffrey's rule on b gives the answer again."""
+    levels = {"a": ("u", "v"), "b": ("u", "v")}
+    tables = {"a": np.array([0.4, 0.6]), "b": np.array([[0.3, 0.7], [1.0, 0.0]])}
+    network = DiscreteNetwork(DAG("ab", ["ab"]), levels, tables)
+    found = network.sensitivity("P(a=u | soft(b, u=0.5, v=0.5))")
+    (one,) = (one for one in found.parameters if one.name == "P(b=u | a=v)")
+
+    def answer(theta):
+        joint = np.array([0.4, 0.6])[:, None] * np.array([[0.3, 0.7], [theta, 1 - theta]])
+        return (joint[0] / joint.sum(axis=0) * 0.5).sum()
+
+    assert (one.low, one.high, one.answer_high) == (0.9, 1.0, pytest.approx(answer(1.0)))
+    assert one.answer_low == pytest.approx(answer(0.9))
+    assert one.derivative == pytest.approx((answer(1.0) - answer(1 - 1e-5)) / 1e-5, rel=1e-3)

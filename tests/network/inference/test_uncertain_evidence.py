@@ -293,3 +293,16 @@ def test_mistakes_get_one_line(text, line):
         FEVER.query(text)
     assert line in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("error")
+def test_soft_evidence_that_only_a_limit_has_is_not_called_a_contradiction():
+    """P(a=n, b=n) is 0, so that a=n half of the time and b=n half of the time leave no room for a=y, b=y."""
+    tables = {"a": np.array([0.3, 0.7]), "b": np.array([[0.0, 1.0], [0.5, 0.5]])}
+    network = DiscreteNetwork(DAG("ab", ["ab"]), dict.fromkeys("ab", ("n", "y")), tables)
+    half, more = {"n": 0.5, "y": 0.5}, {"n": 0.6, "y": 0.4}
+    for other in (half, more):
+        with pytest.raises(
+            QueryError, match=r"no distribution was found .*a, b contradict each other, or leave"
+        ):
+            network.query("P(a)", soft={"a": half, "b": other})

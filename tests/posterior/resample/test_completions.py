@@ -1,17 +1,22 @@
 """Multiple imputation joined with any method: draws have the right spread, and shares pool the graphs."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import dagora
+from dagora.api.pooled_result import pooled_result
 from dagora.base.errors import DataError, OptionError
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.table import Table
+from dagora.graph.bits import pack
+from dagora.graph.knowledge import Knowledge
 from dagora.learners.run import Run
 from dagora.posterior.resample.completions import completed, imputing_graph
+from dagora.posterior.resample.strengths import Strengths
 from dagora.stats.observed.statistics import IncompleteStatistics
 
 
@@ -84,6 +89,23 @@ def test_any_score_will_do():
     strengths = dagora.bootstrap(chain(200), "hill-climb", score="bge", samples=3, resample="impute")
     assert strengths.score_name == "bge"
     assert strengths.samples == 3
+
+
+def test_the_pooled_graph_obeys_what_each_graph_obeys():
+    # Two in five have a → b and c → b each, the rest b → a and b → c: most join both pairs, into b.
+    graphs = [["ab"], ["cb"], ["ab"], ["cb"], ["ba", "bc"]]
+    marks = np.array([pack(dagora.DAG("abc", edges).to_numpy().T) for edges in graphs])
+    settings = {"knowledge": Knowledge(max_parents=1).to_dict()}
+    fields = {"score_name": "bic", "seconds": 0.0, "seed": 0, "stats": {}, "versions": {}, "warnings": ()}
+    strengths = Strengths(
+        tuple("abc"), marks, True, "tabu", "finished", "5 samples", settings=settings, **fields
+    )
+    assert strengths.consensus().parents("b") == ("a", "c")
+    result = pooled_result(strengths)
+    assert result.graph in [dagora.DAG("abc", edges) for edges in graphs]
+    assert "b has 2 parents" in result.message
+    free = pooled_result(replace(strengths, settings={"knowledge": Knowledge().to_dict()}))
+    assert free.graph == strengths.consensus()
 
 
 def test_refusals():

@@ -309,9 +309,10 @@ def asked_again(
     found = []
     for change in changes:
         step = STEP * (change.high - change.low)
+        below, above = change.value - step, min(change.value + step, change.high)
         try:
             low, high = answer(change, change.low), answer(change, change.high)
-            rise = (answer(change, change.value + step) - answer(change, change.value - step)) / (2 * step)
+            rise = (answer(change, above) - answer(change, below)) / (above - below)
         except QueryError:  # evidence that would be impossible
             continue
         found.append(ParameterInfluence(change.name, change.value, change.low, change.high, low, high, rise))
@@ -335,7 +336,7 @@ def changes_of(model: NetworkModel, node: str, spread: float) -> Iterator[Parame
         table = model.distributions[node]
         for cell in np.ndindex(table.shape):
             here = float(table[cell])
-            if 0 < here < 1:
+            if here > 0 and table.shape[-1] > 1:
                 high = min(here * (1 + spread), (1 + here) / 2)
 
                 def with_cell(to: float, cell: tuple[int, ...] = cell) -> NetworkModel:
@@ -382,10 +383,14 @@ def changes_of_lines(model: NetworkModel, node: str, spread: float) -> Iterator[
 
 
 def moved_row(table: Array, cell: tuple[int, ...], to: float) -> Array:
-    """A table in which one parameter is set and the others of its row keep their proportions."""
+    """A table in which one parameter is set and the others of its row keep their proportions.
+
+    Where the parameter was 1, the others rise alike.
+    """
     moved = table.copy()
     row = moved[cell[:-1]]
-    row *= (1 - to) / (1 - row[cell[-1]])
+    rest = 1 - row[cell[-1]]
+    row[:] = row * (1 - to) / rest if rest > UNMOVED else (1 - to) / (len(row) - 1)
     row[cell[-1]] = to
     return moved
 

@@ -174,7 +174,7 @@ def fit_margins(table: Array, names: Sequence[str], wanted: Sequence[Array]) -> 
     """Iterative proportional fitting: one factor per axis so that the margins are those wanted.
 
     >>> found = fit_margins(np.array([0.25, 0.75]), ["a"], [np.array([0.5, 0.5])])["a"]
-    >>> (found / found.max()).round(6).tolist()
+    >>> found.round(6).tolist()
     [1.0, 0.333333]
     """
     factors = [np.ones(size) for size in table.shape]
@@ -189,8 +189,12 @@ def fit_margins(table: Array, names: Sequence[str], wanted: Sequence[Array]) -> 
                 )
             furthest = max(furthest, float(np.abs(here - margin).max()))
             ratio = np.where(margin > 0, margin / np.where(here > 0, here, 1.0), 0.0)
-            factors[axis] = factors[axis] * ratio
+            factor = factors[axis] * ratio
+            factors[axis] = factor / factor.max()  # only proportions count, and these may grow without bound
             table = table * ratio.reshape([-1 if k == axis else 1 for k in range(table.ndim)])
         if furthest < CLOSE or len(wanted) == 1:
             return dict(zip(names, factors, strict=True))
-    raise QueryError(f"no distribution has all the soft evidence: {', '.join(names)} contradict each other")
+    raise QueryError(
+        f"no distribution was found that has all the soft evidence: {', '.join(names)} contradict each "
+        "other, or leave only distributions without some of their combinations"
+    )

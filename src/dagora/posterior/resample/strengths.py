@@ -188,6 +188,12 @@ class Strengths(WeightedGraphs[Graph]):
         lines = self._sum(self._matrices & ~self._one_way)
         return agreed_class(self.nodes, self._sum(self._one_way), lines, threshold, self.samples)
 
+    def closest(self) -> Graph:
+        """The learned graph whose marks differ least from those of all graphs, on average."""
+        self._need_graphs()
+        share = self._sum(self._matrices) / self.samples
+        return self._graph(int(np.tensordot(self._matrices, 2.0 * share - 1.0, axes=2).argmax()))
+
     @cached_property
     def _one_way(self) -> Marks:
         return self._matrices & ~self._matrices.transpose(0, 2, 1)

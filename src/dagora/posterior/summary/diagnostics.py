@@ -76,8 +76,18 @@ def mean_ess(values: ArrayLike) -> Floats:
     return _per_variable(values, lambda block: _ess(split(block)))
 
 
-def mean_error(values: ArrayLike) -> Floats:
-    """Monte Carlo standard error of the mean of the values; 0 if all are equal."""
+def mean_error(values: ArrayLike, groups: int = 1) -> Floats:
+    """Monte Carlo standard error of the mean of the values; 0 if all are equal.
+
+    Chains that stand in `groups` of equal size, each about a target of its own, are one observation a group.
+
+    >>> mean_error([[1.0, 1.0], [3.0, 3.0]], groups=2).tolist()
+    1.0
+    """
+    if groups > 1:
+        array = np.asarray(values, dtype=np.float64)
+        means = array.reshape(groups, -1, *array.shape[2:]).mean(axis=1)
+        return np.asarray(means.std(axis=0, ddof=1) / np.sqrt(groups))
 
     def one(block: Floats) -> Floats:
         return np.asarray(block.std(axis=(0, 1), ddof=1) / np.sqrt(_ess(split(block))), dtype=np.float64)

@@ -25,6 +25,7 @@ def draws_to_dict(draws: Draws, distinct: DistinctGraphs) -> dict[str, Any]:
         "edges": None if draws.edges is None else draws.edges.tolist(),
         "independent": draws.independent,
         "particles": draws.particles,
+        "completions": draws.completions,
         "stats": dict(draws.stats),
         "warnings": list(draws.warnings),
     }
@@ -47,6 +48,7 @@ def draws_from_dict(names: Sequence[str], content: Mapping[str, Any], **texts: s
         edges=None if edges is None else np.array(edges, dtype=np.float64),
         independent=content["independent"],
         particles=content.get("particles", False),
+        completions=content.get("completions", 1),
         stats=content["stats"],
         warnings=tuple(content["warnings"]),
         **texts,

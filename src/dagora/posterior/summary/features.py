@@ -90,11 +90,11 @@ def distinct_graphs(names: Sequence[str], parents: Rows) -> DistinctGraphs:
     return DistinctGraphs(tuple(names), flat[first[order]].reshape(-1, nodes, words), index)
 
 
-def estimate(values: Floats, weights: Floats) -> Estimate:
+def estimate(values: Floats, weights: Floats, groups: int = 1) -> Estimate:
     """Weighted mean of `[chains, draws]` values with its standard error; the weights sum to 1."""
     mean = float((values * weights).sum())
     centred = (values - mean) * weights * weights.size
-    return Estimate(mean, float(mean_error(centred)))
+    return Estimate(mean, float(mean_error(centred, groups)))
 
 
 def edges(graphs: Matrices) -> Matrices:

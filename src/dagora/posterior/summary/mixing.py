@@ -116,7 +116,13 @@ class Diagnostics:
 
 
 def diagnose(draws: Draws) -> Diagnostics:
-    """Diagnose draws; edges that are in every draw or in none are the same in all chains."""
+    """Diagnose draws; edges that are in every draw or in none are the same in all chains.
+
+    Chains given different completions of missing values need not agree: the worst completion counts.
+    """
+    if draws.completions > 1:
+        each = map(diagnose, draws.by_completion())
+        return max(each, key=lambda one: (one.verdict == NOT_MIXED, np.nan_to_num(one.rhat, nan=np.inf)))
     # Equivalent graphs have the same score up to rounding, which must not count as a difference between
     # chains.
     log_scores = np.round(draws.log_scores, 6)

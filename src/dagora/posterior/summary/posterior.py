@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -131,12 +131,19 @@ class Posterior(WeightedGraphs[DAG]):
     @property
     def score(self) -> float | None:
         """Highest log score (with the log prior) among the draws; None without draws."""
-        return float(self.draws.log_scores.max()) if self.draws.log_scores.size else None
+        # Those given different completions of missing values cannot be compared.
+        comparable = self.draws.log_scores.size and self.draws.completions == 1
+        return float(self.draws.log_scores.max()) if comparable else None
 
     @property
     def best_graph(self) -> DAG:
-        """The draw with the highest log score: the most probable graph that was seen."""
+        """The draw with the highest log score: the most probable graph that was seen.
+
+        Scores given different completions of missing values cannot be compared: then the most frequent graph.
+        """
         self._need_graphs()
+        if self.draws.completions > 1:
+            return self._graph(int(self._mass[0].argmax()))
         chain, draw = np.unravel_index(self.draws.log_scores.argmax(), self.draws.log_scores.shape)
         return self._graph(int(self._distinct.index[chain, draw]))
 
@@ -149,14 +156,17 @@ class Posterior(WeightedGraphs[DAG]):
 
     @cached_property
     def edge_error(self) -> Floats:
-        """Monte Carlo standard error of each edge's probability; 0 if that is exact."""
-        if self.draws.edges is not None:
+        """Monte Carlo standard error of each edge's probability; 0 if that is exact.
+
+        Of several completions of missing values, it is what as many others would change.
+        """
+        if self.draws.edges is not None and self.draws.completions == 1:
             return np.zeros_like(self.draws.edges)
         scaled = self.weights[:, :, None] * self.weights.size
 
         def error(present: NDArray[np.bool_]) -> Floats:
             mean = (present * self.weights[:, :, None]).sum(axis=(0, 1))
-            return mean_error((present - mean) * scaled)
+            return mean_error((present - mean) * scaled, self.draws.completions)
 
         return self._edges(error)
 
@@ -200,10 +210,13 @@ class Posterior(WeightedGraphs[DAG]):
             return self._class_probability(about[0])
         pairs = pair_feature(feature)
         i, j = self._two_nodes(feature, about)
-        if self.draws.edges is not None and feature in {"edge", "adjacent"}:
-            exact = self.draws.edges + (self.draws.edges.T if feature == "adjacent" else 0.0)
+        if self.draws.edges is None or feature not in {"edge", "adjacent"}:
+            return self._estimate(self._distinct.values(lambda graphs: pairs(graphs)[:, i, j]))
+        exact = self.draws.edges + (self.draws.edges.T if feature == "adjacent" else 0.0)
+        if self.draws.completions == 1:
             return Estimate(float(exact[i, j]), 0.0)
-        return self._estimate(self._distinct.values(lambda graphs: pairs(graphs)[:, i, j]))
+        drawn = self._estimate(self._distinct.values(lambda graphs: pairs(graphs)[:, i, j]))
+        return replace(drawn, mean=float(exact[i, j]))
 
     def pair_probability(self, feature: str) -> Floats:
         """Probability of a named feature for every pair of nodes, `[a, b]`."""
@@ -218,7 +231,7 @@ class Posterior(WeightedGraphs[DAG]):
 
     def _estimate(self, values: Floats) -> Estimate:
         """Mean over draws of a value per distinct graph."""
-        return estimate(values[self._distinct.index], self.weights)
+        return estimate(values[self._distinct.index], self.weights, self.draws.completions)
 
     def _class_probability(self, graph: Graph) -> Estimate:
         marks = self._align(graph).to_numpy()
@@ -236,7 +249,7 @@ class Posterior(WeightedGraphs[DAG]):
     ) -> Estimate:
         """Posterior mean of a metric, as in `WeightedGraphs`; exact where edge probabilities are."""
         self._need_graphs()
-        known, edges = self._align(truth), self.draws.edges
+        known, edges = self._align(truth), self.draws.edges if self.draws.completions == 1 else None
         if edges is not None and measure in COUNTS and on == "dag" and isinstance(known, DAG):
             return Estimate(expected_count(measure, edges, known.to_numpy()), 0.0)
         return super().expected(measure, known, on=on)
