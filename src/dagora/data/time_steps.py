@@ -81,6 +81,16 @@ class TimeSteps:
     dated: bool
 
     @property
+    def in_words(self) -> str:
+        """The length of a step: "1", "7 days", "1 month"; "" without a step."""
+        if self.unit.endswith(" step"):
+            return self.unit.removesuffix(" step").replace("-", " ", 1) + "s"
+        if self.unit or self.length is None:
+            return self.unit and f"1 {self.unit}"
+        length = f"{self.length:.6g}"
+        return f"{length} day{'s' * (length != '1')}" if self.dated else length
+
+    @property
     def warnings(self) -> list[str]:
         """One line about steps that are missing, if any are."""
         if not self.missing:

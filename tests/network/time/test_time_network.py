@@ -115,6 +115,26 @@ def test_a_long_forecast_says_that_few_draws_are_behind_its_intervals() -> None:
     assert any("rest on 49 draws" in note for note in network.forecast(as_data(values), 400).notes)
 
 
+def test_rows_with_another_step_than_those_of_the_network_are_told(tmp_path) -> None:
+    values = simulated(np.random.default_rng(1), 40)
+    rows = as_data(values)
+    months = rows | {"t": [str(month) for month in np.arange("2020-01", "2023-05", dtype="datetime64[M]")]}
+    days = rows | {"t": [str(day) for day in np.arange("2020-01-01", "2020-02-10", dtype="datetime64[D]")]}
+    pairs = months | {
+        "t": [str(month) for month in np.arange("2000-01", "2006-09", 2, dtype="datetime64[M]")]
+    }
+    dagora.write_network(dagora.fit(VAR, months, time="t"), tmp_path / "monthly.json")
+    network = dagora.TimeNetwork(dagora.read_network(tmp_path / "monthly.json"))
+    assert network.window.origin.step == "1 month"
+    for other, said in ((days, "1 day"), (pairs, "2 months"), (rows, "1")):
+        told = f"fitted to steps of 1 month, and those of these rows are {said}:"
+        for answer in (network.forecast(other, 2, time="t"), network.smooth(other, time="t")):
+            assert any(told in note for note in answer.notes)
+        assert any(told in note for note in network.score_rows(other, time="t").notes)
+        assert any(told in note for note in network.fill(other, time="t").warnings)
+    assert not any("fitted to steps" in note for note in network.forecast(months, 2, time="t").notes)
+
+
 def test_a_setting_at_one_step_and_at_all() -> None:
     values = simulated(np.random.default_rng(1), 100)
     network = dagora.fit(VAR, as_data(values), time="t")

@@ -62,6 +62,8 @@ def fit_window(
             name=name,
             directions=directions,
         )
+    if network.origin is not None:
+        network = replace(network, origin=replace(network.origin, step=histories.step))
     return with_tied_steps(network, graph)
 
 
