@@ -208,3 +208,20 @@ def test_half_of_the_steps_make_a_length_usual():
     assert count_steps(np.array([1.0, 2.0, 4.0]), np.array([0, 3]), "t").gap_rows.tolist() == [2]
     with pytest.raises(DataError, match="has the length 2, and others have 1"):
         count_steps(np.array([1.0, 2.0, 4.0, 7.0]), np.array([0, 4]), "t")
+
+
+def test_times_of_later_steps_do_not_drift_with_the_rounding_of_one_step() -> None:
+    hours = np.array([24 * day + hour for day in range(1, 13) for hour in range(9, 17)], dtype="float64")
+    moments = np.datetime64("2024-01-01", "D").astype(float) + hours / 24
+    found = count_steps(moments, np.array([0, len(moments)]), "t", dates=True)
+    for ahead in (1, 2, 500):
+        expected = np.datetime64("2024-01-01T00:00:00") + np.timedelta64(int(hours[-1]) + ahead, "h")
+        text = found.written(int(found.steps[-1]) + ahead)
+        assert text.removesuffix(" 00:00:00") == str(expected).replace("T", " ").removesuffix(" 00:00:00")
+
+
+def test_months_at_midnight_of_a_place_are_refused_with_the_way_out() -> None:
+    midnights = [f"2024-{month:02}-01T00:00:00+0{2 if 3 < month < 11 else 1}:00" for month in range(1, 13)]
+    data = {"t": midnights, "x": np.arange(12.0) % 5, "y": np.arange(12.0) % 3}
+    with pytest.raises(DataError, match="write days and months of a place without their hours"):
+        dagora.learn(data, time="t", continuous=["x", "y"])

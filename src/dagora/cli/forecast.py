@@ -123,7 +123,10 @@ def command(
     from dagora.formats.registry import write_network
     from dagora.report import write_forecast
 
+    do = read_settings(settings)
     check_choices(backtest, estimate, settings, picture, score_rows, network_file)
+    if estimate is not None and steps is not None:
+        raise OptionError("--estimate tells of the rows of DATA, not of steps ahead: leave --steps out")
     if output is not None and not output.lower().endswith((".csv", ".json")):
         raise OptionError(f"an answer is written as .csv or .json, not as {output}")
     for path in (output, score_rows, network_file, picture):
@@ -158,7 +161,6 @@ def command(
         elif estimate == "filter":
             found = known.filter(rows, level=level, draws=draws, seed=seed)
         else:
-            do = dict(map(split_setting, settings))
             found = known.forecast(rows, steps or 12, do=do, level=level, draws=draws, seed=seed)
         answer = found.to_dict()
         histories = None if estimate else known.histories(rows)
@@ -198,6 +200,19 @@ def check_choices(
         raise OptionError("--backtest goes with --steps, -o and --report alone: leave --do and others out")
     if estimate is not None and (settings or picture):
         raise OptionError("--estimate tells of the rows of DATA: leave --do and --picture out")
+
+
+def read_settings(given: tuple[str, ...]) -> dict[str, str]:
+    """All settings; one that is there twice is refused."""
+    from dagora.base.errors import OptionError
+
+    found: dict[str, str] = {}
+    for each in given:
+        name, value = split_setting(each)
+        if name in found:
+            raise OptionError(f"--do sets '{name}' twice: say once what it is set to")
+        found[name] = value
+    return found
 
 
 def split_setting(given: str) -> tuple[str, str]:

@@ -81,6 +81,16 @@ class TimeSteps:
     dated: bool
 
     @property
+    def in_words(self) -> str:
+        """The length of a step: "1", "7 days", "1 month"; "" without a step."""
+        if self.unit.endswith(" step"):
+            return self.unit.removesuffix(" step").replace("-", " ", 1) + "s"
+        if self.unit or self.length is None:
+            return self.unit and f"1 {self.unit}"
+        length = f"{self.length:.6g}"
+        return f"{length} day{'s' * (length != '1')}" if self.dated else length
+
+    @property
     def warnings(self) -> list[str]:
         """One line about steps that are missing, if any are."""
         if not self.missing:
@@ -140,14 +150,20 @@ def count_steps(
         if labels is not None:
             first += f" in the series '{labels[series_of(k, starts)]}'"
     begin = float(axis.positions.min())
+    steps = np.rint((axis.positions - begin) / unit_step).astype(np.int64)
+    # Times of later steps: the rounding of one step would add up, that of the longest series does not.
+    spans = steps[starts[1:] - 1] - steps[starts[:-1]]
+    longest = int(spans.argmax())
+    last, first_row = axis.positions[starts[longest + 1] - 1], axis.positions[starts[longest]]
+    exact = float(last - first_row) / int(spans[longest]) if spans[longest] else unit_step
     return TimeSteps(
-        np.rint((axis.positions - begin) / unit_step).astype(np.int64),
+        steps,
         None if step is None else step * axis.days,
         name_unit(axis.unit, step),
         gap_rows,
         int(times[gap_rows - 1].sum()) - len(gap_rows),
         first,
-        lambda k: axis.written(begin + k * unit_step, step),
+        lambda k: axis.written(begin + k * exact, step),
         axis.written is not as_number,
     )
 
@@ -174,9 +190,12 @@ def refuse_step(
         told = "" if label is not None else f"; if there are several series, {option('series')} names them"
         raise DataError(f"{where}the time {before} is there twice {column}: every step needs one row{told}")
     unit = f" {axis.unit}s" if axis.unit else ""
+    of_a_zone = ""
+    if axis.written is as_date and (axis.positions != np.rint(axis.positions)).any():
+        of_a_zone = "; those with a zone count in UTC: write days and months of a place without their hours"
     raise DataError(
         f"{where}the step from {before} to {after} {column} has the length {length:.7g}{unit}, and "
-        f"others have {step:.7g}: steps must be equal; if yours are, number them 1, 2, 3, …"
+        f"others have {step:.7g}: steps must be equal; if yours are, number them 1, 2, 3, …{of_a_zone}"
     )
 
 

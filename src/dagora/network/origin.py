@@ -47,6 +47,8 @@ class Origin:
     """The directions that the data leave open; None where the graph was given with its directions."""
     skipped: tuple[SkipPattern, ...] = ()
     """Columns that are seen only where another one has a certain value."""
+    step: str = ""
+    """Of rows in time, the length of a step in words: "1", "7 days", "1 month"; "" where it is not known."""
 
     def describe(self) -> str:
         """The rows and the prior in words.
@@ -68,6 +70,8 @@ class Origin:
             content["directions"] = self.directions.to_dict()
         if self.skipped:
             content["skipped"] = [list(pattern) for pattern in self.skipped]
+        if self.step:
+            content["step"] = self.step
         return content
 
     @classmethod
@@ -96,7 +100,10 @@ class Origin:
         prior = TablePrior(content.get("pseudocount", 0.0), content.get("ess"))
         directions = content.get("directions")
         known = None if directions is None else Directions.from_dict(directions, graph)
-        return cls(content["n_rows"], rows, ranges, prior, known, _skip_patterns(content, graph))
+        step = content.get("step", "")
+        if not isinstance(step, str):
+            raise FormatError('"step" of "origin" must be words, such as "1 month"')
+        return cls(content["n_rows"], rows, ranges, prior, known, _skip_patterns(content, graph), step)
 
 
 def _skip_patterns(content: dict[str, Any], graph: DAG) -> tuple[SkipPattern, ...]:

@@ -6,6 +6,7 @@ import pytest
 import dagora
 from dagora.base.errors import DataError, OptionError
 from dagora.graph.lagged_graph import LaggedGraph
+from dagora.network.time.backtest import RIVALS, Backtest, SkillRow
 from tests.network.time.test_time_network import VAR, as_data, simulated
 
 
@@ -75,3 +76,16 @@ def test_a_number_of_origins_beyond_any_series_is_refused(origins: object) -> No
     data = as_data(simulated(np.random.default_rng(5), 40))
     with pytest.raises(OptionError, match="origins must be a whole number from 1 to 100,000"):
         dagora.backtest(VAR, data, 1, origins, time="t")  # type: ignore[arg-type]
+
+
+def test_origins_with_too_few_rows_before_them_are_left_out_and_told() -> None:
+    data = as_data(simulated(np.random.default_rng(5), 12))
+    found = dagora.backtest(VAR, data, 1, 100, time="t", continuous=["x", "y"])
+    assert found.origins == 7  # y has two parents: four windows, so five rows, are the least
+    assert any("100 origins were asked for" in note for note in found.notes)
+    assert not any("asked for" in note for note in dagora.backtest(VAR, data, 1, 3, time="t").notes)
+
+
+def test_columns_of_large_errors_stand_apart() -> None:
+    row = SkillRow("x", 1, "rmse", dict.fromkeys(RIVALS, 123456.0), 0.95, 30)
+    assert Backtest((row,), 30).to_text().count(" 1.23e+05 ") == 4

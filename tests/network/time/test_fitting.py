@@ -125,5 +125,8 @@ def test_too_few_rows_to_tell_the_noise_are_refused() -> None:
     graph = LaggedGraph("xy", 1, [("x", "x", 1), ("x", "y", 1), ("y", "y", 1)])
     rows = {"x": rng.normal(size=5), "y": rng.normal(size=5), "t": np.arange(5.0)}
     dagora.fit(graph, rows, time="t")
+    two = {name: column[:2] for name, column in rows.items()}
+    with pytest.raises(DataError, match="'x' has 1 parent, and there is 1 window: more rows are needed"):
+        dagora.fit(graph, two, time="t", continuous=["x", "y"])
     with pytest.raises(DataError, match="'y' has 2 parents, and there are 3 windows: more rows are needed"):
         dagora.fit(graph, {name: values[:4] for name, values in rows.items()}, time="t")

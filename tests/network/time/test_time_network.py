@@ -1,5 +1,7 @@
 """A fitted network in time: forecasts and their coverage, settings, gaps, scores of rows, files."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import dagora
 from dagora.base.errors import DataError, GraphError, OptionError, QueryError
 from dagora.graph.lagged_graph import LaggedGraph
 from dagora.network.networks import DiscreteNetwork
+from dagora.network.time.open_parameters import mixture_quantile
 from dagora.network.time.time_network import TimeNetwork
 from tests.network.time.time_oracles import discrete_network, gaussian_network, mixed_network, stacked_normal
 
@@ -75,6 +78,61 @@ def test_intervals_hold_what_comes_as_often_as_they_say() -> None:
         total += 4
     assert (inside / total >= 0.93).all()
     assert (inside / total <= 0.97).all()
+
+
+def test_intervals_far_ahead_do_not_grow_with_the_largest_draw_of_the_parameters() -> None:
+    graph = LaggedGraph(("x",), 1, [("x", "x", 1)])
+    for seed in range(4):
+        noise, x = np.random.default_rng(seed).normal(size=65), np.zeros(65)
+        for t in range(1, 65):
+            x[t] = 0.5 * x[t - 1] + noise[t]
+        data = {"t": np.arange(15), "x": x[50:]}
+        network = dagora.fit(graph, data, time="t", continuous=["x"])
+        found = network.forecast(data, 200, continuous=["x"])
+        alone = dagora.TimeNetwork(replace(network.window, origin=None), network.timing)
+        noise_alone = alone.forecast(data, 200, continuous=["x"]).interval("x")
+        low, high = found.interval("x").T
+        widened = (high - low) / (noise_alone[:, 1] - noise_alone[:, 0])
+        assert 0.95 < widened.min() < widened.max() < 3
+        assert found.sd("x").max() < 5 * found.sd("x")[0]
+
+
+def test_ends_of_intervals_are_quantiles_of_what_all_draws_say() -> None:
+    rng = np.random.default_rng(3)
+    means, sds = rng.normal(size=(30, 2)), rng.uniform(0.1, 2, (30, 2))
+    drawn = (means[:, None] + sds[:, None] * rng.standard_normal((30, 20_000, 2))).reshape(-1, 2)
+    for share in (0.025, 0.5, 0.975):
+        assert mixture_quantile(means, sds, share) == pytest.approx(
+            np.quantile(drawn, share, axis=0), abs=0.03
+        )
+    assert mixture_quantile(np.full((5, 1), 3.0), np.zeros((5, 1)), 0.975).tolist() == [3.0]
+
+
+def test_a_long_forecast_says_that_few_draws_are_behind_its_intervals() -> None:
+    values = simulated(np.random.default_rng(1), 60)
+    network = dagora.fit(VAR, as_data(values), time="t")
+    assert not any("rough" in note for note in network.forecast(as_data(values), 100).notes)
+    assert any("rest on 49 draws" in note for note in network.forecast(as_data(values), 400).notes)
+
+
+def test_rows_with_another_step_than_those_of_the_network_are_told(tmp_path) -> None:
+    values = simulated(np.random.default_rng(1), 40)
+    rows = as_data(values)
+    months = rows | {"t": [str(month) for month in np.arange("2020-01", "2023-05", dtype="datetime64[M]")]}
+    days = rows | {"t": [str(day) for day in np.arange("2020-01-01", "2020-02-10", dtype="datetime64[D]")]}
+    pairs = months | {
+        "t": [str(month) for month in np.arange("2000-01", "2006-09", 2, dtype="datetime64[M]")]
+    }
+    dagora.write_network(dagora.fit(VAR, months, time="t"), tmp_path / "monthly.json")
+    network = dagora.TimeNetwork(dagora.read_network(tmp_path / "monthly.json"))
+    assert network.window.origin.step == "1 month"
+    for other, said in ((days, "1 day"), (pairs, "2 months"), (rows, "1")):
+        told = f"fitted to steps of 1 month, and those of these rows are {said}:"
+        for answer in (network.forecast(other, 2, time="t"), network.smooth(other, time="t")):
+            assert any(told in note for note in answer.notes)
+        assert any(told in note for note in network.score_rows(other, time="t").notes)
+        assert any(told in note for note in network.fill(other, time="t").warnings)
+    assert not any("fitted to steps" in note for note in network.forecast(months, 2, time="t").notes)
 
 
 def test_a_setting_at_one_step_and_at_all() -> None:

@@ -35,7 +35,7 @@ from dagora.network.time.trajectory import csv_text
 Array = NDArray[np.float64]
 
 RIVALS = ("network", "last", "mean", "var")
-WIDTHS = {name: 10 if name == "network" else 8 for name in RIVALS}
+WIDTHS = dict.fromkeys(RIVALS, 10)  # 1.23e-100 has nine characters
 COLUMNS = ("variable", "ahead", "measure", *RIVALS, "coverage", "forecasts")
 GRAPH_SAW = "the graph is the same at all origins; one learned from these rows has seen what it forecasts"
 
@@ -62,8 +62,8 @@ class Backtest:
     >>> row = SkillRow("x", 1, "rmse", {"network": 0.5, "last": 0.8, "mean": 1.0, "var": 0.51}, 0.95, 30)
     >>> print(Backtest((row,), 30))
     errors of forecasts from 30 origins (rmse of numbers, Brier score of levels)
-    variable  ahead   network    last    mean     var  in 95 % intervals  forecasts
-    x             1       0.5     0.8       1    0.51              0.950         30
+    variable  ahead   network      last      mean       var  in 95 % intervals  forecasts
+    x             1       0.5       0.8         1      0.51              0.950         30
     >>> Backtest((row,), 30).skill("x", 1)
     0.375
     """
@@ -155,12 +155,16 @@ def run_backtest(
     last = max(history.begin + history.steps for history in histories.series)
     starts = range(last - settings.steps - origins + 1, last - settings.steps + 1)
     tallies: dict[tuple[str, int], Tally] = {}
-    used = 0
+    used, refused = 0, None
     for origin in starts:
         before = cut(histories, origin)
         if before is None or max(one.steps for one in before.series) <= lags + 1:
             continue
-        model = StepModel(fitted(before).model)
+        try:
+            model = StepModel(fitted(before).model)
+        except DataError as error:  # the first origins may have too few rows before them
+            refused = error
+            continue
         forecast = forecast_series(model, before, settings)
         rivals = rival_forecasts(before, model, lags, settings.steps)
         used += 1
@@ -169,12 +173,15 @@ def run_backtest(
             if came is not None and one.begin + one.steps == origin:
                 count_errors(tallies, model, came, each, others, settings.steps)
     if not used:
-        raise DataError(
+        raise refused or DataError(
             f"the series are too short for a forecast of {amount(settings.steps, 'step')} from {origins} "
             f"origins: choose fewer steps ({option('steps')}) or origins"
         )
     rows = tuple(skill_row(key, tally, model) for key, tally in tallies.items() if tally.errors["network"])
-    return Backtest(rows, used, settings.level, (*histories.notes, GRAPH_SAW))
+    notes = [*histories.notes, GRAPH_SAW]
+    if used < origins:
+        notes.append(f"{origins} origins were asked for: the rows before the others are too few")
+    return Backtest(rows, used, settings.level, tuple(notes))
 
 
 def cut(histories: Histories, origin: int) -> Histories | None:

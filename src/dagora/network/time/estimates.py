@@ -1,9 +1,8 @@
 """Filtered, smoothed and forecast distributions of all series, by the kind of network.
 
 Discrete and linear Gaussian networks are exact given their parameters. Intervals of forecasts of Gaussian
-networks that know their rows hold what these leave open of the parameters, too: parameters are drawn from
-their posterior, and the variance is the mean of the variances plus the variance of the means. Networks with
-both kinds of variables forecast and filter by draws, and say so.
+networks that know their rows hold what these leave open of the parameters, too. Networks with both kinds of
+variables forecast and filter by draws, and say so.
 """
 
 from __future__ import annotations
@@ -17,24 +16,23 @@ from scipy.special import ndtri
 
 from dagora.base.errors import QueryError
 from dagora.base.phrases import some_of
-from dagora.network.parameter_posterior import draw_parameters, parameter_posteriors
+from dagora.network.parameter_posterior import parameter_posteriors
 from dagora.network.time.discrete import discrete_history, filtered_levels, smoothed_levels
 from dagora.network.time.histories import Histories, SeriesHistory
 from dagora.network.time.kalman import run_filter, run_smoother
+from dagora.network.time.open_parameters import (
+    FEWEST_DRAWS,
+    MOST_STEPS,
+    PARAMETER_DRAWS,
+    drawn_models,
+    with_open_parameters,
+)
 from dagora.network.time.particles import StepDraws, follow
 from dagora.network.time.settings import ForecastSettings
 from dagora.network.time.step_model import At, StepModel
 from dagora.network.time.trajectory import Trajectory, TrajectorySeries
 
 Array = NDArray[np.float64]
-
-PARAMETER_DRAWS = 100
-"""Draws of the parameters behind an interval: its ends are known to about 2 %."""
-
-MOST_STEPS = 20_000
-"""Steps of the filter that all draws of the parameters of a series may take together."""
-
-FEWEST_DRAWS = 10
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -73,7 +71,7 @@ def forecast_series(steps: StepModel, histories: Histories, settings: ForecastSe
     if posteriors is None:
         alone = "" if kind == "discrete" else ": an interval holds the noise of the steps alone"
         notes.append(f"the parameters are taken as known{alone}")
-    found = []
+    found, fewest = [], PARAMETER_DRAWS
     for place, history in enumerate(histories.series):
         recent = history.since(last_known(history, steps.lags))
         ahead = recent.extended(settings.steps)
@@ -83,16 +81,20 @@ def forecast_series(steps: StepModel, histories: Histories, settings: ForecastSe
         numbers = tuple(range(1, settings.steps + 1))
         if posteriors is not None:
             rng = np.random.default_rng([settings.seed, 47, place])
-            drawn = [
-                StepModel(draw_parameters(steps.model, posteriors, rng))
-                for _ in range(max(FEWEST_DRAWS, min(PARAMETER_DRAWS, MOST_STEPS // ahead.steps)))
-            ]
+            number = max(FEWEST_DRAWS, min(PARAMETER_DRAWS, MOST_STEPS // ahead.steps))
+            fewest = min(fewest, number)
+            drawn = drawn_models(steps, posteriors, number, rng)
             one = with_open_parameters(steps, drawn, ahead, set_at, settings.level)
         else:
             one = estimate(
                 steps, ahead, set_at, False, settings.level, settings.draws, (settings.seed, place)
             )
         found.append(last_steps(one, history.label, times, numbers))
+    if fewest < PARAMETER_DRAWS:
+        notes.append(
+            f"of so many steps, intervals rest on {fewest} draws of the parameters and are rough: forecast "
+            "fewer steps for closer ones"
+        )
     levels = {name: tuple(steps.model.levels[name]) for name in steps.variables if name in steps.model.levels}
     return Trajectory("forecast", steps.variables, levels, tuple(found), settings.level, tuple(notes))
 
@@ -140,18 +142,6 @@ def numbers_of(steps: StepModel, means: Array, sds: Array, level: float) -> Traj
         for part in (means, sds, means - reach, means + reach)
     ]
     return TrajectorySeries("", (), (), parts[0], parts[1], parts[2], parts[3])
-
-
-def with_open_parameters(
-    steps: StepModel, drawn: list[StepModel], history: SeriesHistory, set_at: dict[At, float], level: float
-) -> TrajectorySeries:
-    """The distributions of a Gaussian network whose parameters are known as well as the draws agree."""
-    found = run_filter(steps, history, set_at)
-    variances = np.zeros(found.means.shape)
-    for model in drawn:
-        one = run_filter(model, history, set_at)
-        variances += np.diagonal(one.covariances, axis1=1, axis2=2) + (one.means - found.means) ** 2
-    return numbers_of(steps, found.means, np.sqrt(np.maximum(variances, 0.0) / len(drawn)), level)
 
 
 def summed_up(steps: StepModel, found: Iterable[StepDraws], level: float) -> TrajectorySeries:

@@ -62,6 +62,8 @@ def fit_window(
             name=name,
             directions=directions,
         )
+    if network.origin is not None:
+        network = replace(network, origin=replace(network.origin, step=histories.step))
     return with_tied_steps(network, graph)
 
 
@@ -71,8 +73,9 @@ def check_rows(graph: LaggedGraph, windows: IncompleteTable) -> None:
         parents = sum(head == name for _, head, _ in graph.edges)
         continuous = windows.schema[windows.schema.index(name)].kind is Kind.CONTINUOUS
         if continuous and windows.n_rows <= parents + 1:
+            are = "is" if windows.n_rows == 1 else "are"
             raise DataError(
-                f"'{name}' has {amount(parents, 'parent')}, and there are "
+                f"'{name}' has {amount(parents, 'parent')}, and there {are} "
                 f"{amount(windows.n_rows, 'window')}: more rows are needed"
             )
 

@@ -73,7 +73,10 @@ class SeriesHistory:
 
 @dataclass(frozen=True, eq=False)
 class Histories:
-    """The histories of all series of a table; `written(step)` is the time of a step, also of a later one."""
+    """The histories of all series of a table.
+
+    `written(step)` is the time of a step, also of a later one; `step` is the length of a step in words.
+    """
 
     variables: tuple[str, ...]
     series: tuple[SeriesHistory, ...]
@@ -82,6 +85,7 @@ class Histories:
     timing: Timing
     unit: str = ""
     notes: tuple[str, ...] = ()
+    step: str = ""
 
     def each(self, change: Callable[[SeriesHistory], SeriesHistory]) -> Histories:
         """The same with every history changed."""
@@ -166,7 +170,16 @@ def histories_of(
     if found.missing:
         noun = found.unit or "step"
         notes.append(f"{amount(found.missing, noun)} without a row: nothing was seen then ({found.first})")
-    return Histories(tuple(variables), tuple(series), found.written, given, timing, found.unit, tuple(notes))
+    return Histories(
+        tuple(variables),
+        tuple(series),
+        found.written,
+        given,
+        timing,
+        found.unit,
+        tuple(notes),
+        found.in_words,
+    )
 
 
 def times_of(given: IncompleteTable, timing: Timing) -> tuple[Array, NDArray[np.int64], tuple[str, ...]]:

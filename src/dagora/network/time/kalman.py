@@ -58,6 +58,24 @@ class LinearSteps:
             return self._usual[early]
         return self._solve(step, own)
 
+    def growth(self) -> float:
+        """The factor by which the series grow from step to step in the long run; below 1 they stay in bounds.
+
+        >>> import dagora
+        >>> graph = dagora.LaggedGraph(("x",), 1, [("x", "x", 1)])
+        >>> series = {"t": range(6), "x": [0.0, 1.0, 2.0, 4.0, 8.0, 16.5]}
+        >>> network = dagora.fit(graph, series, time="t", continuous=["x"])
+        >>> LinearSteps(network.steps).growth() > 1
+        True
+        """
+        top = self.equations(self.steps.lags, {})[0]
+        d, size = top.shape
+        moved = np.zeros((size, size))
+        moved[:d], moved[d:, : size - d] = top, np.eye(size - d)
+        if not np.isfinite(moved).all():
+            return float("inf")
+        return float(np.abs(np.linalg.eigvals(moved)).max(initial=0.0))
+
     @cached_property
     def _usual(self) -> dict[int, tuple[Array, Array, Array]]:
         return {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -85,7 +85,12 @@ class TimeNetwork:
         known = self.window.model.levels
         levels = {name: tuple(known[name]) for name in self.variables if name in known}
         table = read_in_time(data, timing, reading, variables=self.variables, levels=levels, others=others)
-        return histories_of(table, timing, self.variables, levels)
+        found = histories_of(table, timing, self.variables, levels)
+        fitted = "" if self.window.origin is None else self.window.origin.step
+        if not fitted or not found.step or fitted == found.step:
+            return found
+        note = f"the network was fitted to steps of {fitted}, and those of these rows are {found.step}"
+        return replace(found, notes=(*found.notes, f"{note}: what it says holds only if they are the same"))
 
     def filter(
         self,
