@@ -99,9 +99,9 @@ def other_sum(
             at = lookup.shapes[child, START] + mask * lookup.shapes[child, ROWS]
             share = lookup.sums[at + 1 + slot - size] * np.exp(distance)
             if not there:
-                return value + np.log1p(share)
+                return value + float(np.log1p(share))
             if share < 1.0 - REMAINDER:
-                return value + np.log1p(-share)
+                return value + float(np.log1p(-share))
     # The node's own place says whether it counts.
     place = places[node]
     places[node] = len(places) if there else -1

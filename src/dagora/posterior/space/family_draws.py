@@ -72,19 +72,19 @@ def draw_family(
 @inlined
 def row_share(lookup: Lookup, at: int, mask: int, needed: int, free: bool, log_total: float) -> float:
     """Share of a total that the families of one row have; without `free` those with a needed core member."""
-    whole = np.exp(lookup.log_sums[at + mask] - log_total)
+    whole = float(np.exp(lookup.log_sums[at + mask] - log_total))
     if free:
         return whole
     if needed == 0:
         return 0.0
-    share = whole - np.exp(lookup.log_sums[at + (mask & ~needed)] - log_total)
+    share = whole - float(np.exp(lookup.log_sums[at + (mask & ~needed)] - log_total))
     if share > LOST * whole:
         return share
     share = 0.0
     subset = mask
     while subset:
         if subset & needed:
-            share += np.exp(lookup.log_weights[at + subset] - log_total)
+            share += float(np.exp(lookup.log_weights[at + subset] - log_total))
         subset = (subset - 1) & mask
     return share
 
