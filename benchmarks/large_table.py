@@ -36,10 +36,10 @@ READ_SECONDS = 10.0
 IMPORT_SECONDS, HELP_SECONDS = 0.3, 0.5
 
 
-def random_network(nodes: int, seed: int) -> DiscreteNetwork:
+def random_network(nodes: int, seed: int, degree: float = DEGREE) -> DiscreteNetwork:
     """A random graph whose tables are drawn from Dirichlet(1/2), so that parents matter."""
     rng = np.random.default_rng(seed)
-    graph = dagora.random_dag("er", nodes, DEGREE, seed=rng)
+    graph = dagora.random_dag("er", nodes, degree, seed=rng)
     sizes = {node: int(rng.integers(2, 5)) for node in graph}
     levels = {node: tuple(f"level{k}" for k in range(size)) for node, size in sizes.items()}
     tables = {

@@ -1,18 +1,21 @@
-"""The chains over orders and partitions: steps per second on one core, and whether their law is right.
+"""The chains over orders and partitions: steps per second, whether their law is right, and convergence.
 
-    python benchmarks/samplers.py [--parts speed stationarity] [--nodes 10 20 50] [--seconds 3] [--repeats 5]
-        [--draws 100000] [--quick] [--output FILE.md]
+    python benchmarks/samplers.py [--parts speed stationarity convergence] [--nodes 10 20 50] [--seconds 3]
+        [--repeats 5] [--draws 100000] [--quick] [--output FILE.md]
+        [--columns 100] [--rows 1000] [--degrees 1 2] [--data gaussian discrete] [--methods order partition]
+        [--seeds 1]
 
 Speed: rows are drawn from random linear-Gaussian networks (two parents per node on average) and scored by BGe
 (`prior_scale=unit`). Up to 12 nodes every parent set may be drawn; above, each node's core are its neighbours
 in the true graph, filled up at random to six, and any one parent beyond. Scoring is not timed: a step is a
 proposal, accepted or not. Time is CPU time of the one thread, so that a busy machine disturbs little.
-Stationarity: see `stationarity.py`.
+Stationarity: see `stationarity.py`. Convergence on many columns (not run by default): see `convergence.py`.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +23,8 @@ from statistics import median
 
 import numpy as np
 
+from convergence import CALIBRATION_HEADER, SCORES, calibration, compile_chains, measure_convergence
+from convergence import HEADER as CONVERGENCE_HEADER
 from dagora.api.score import make_score
 from dagora.base.budget import Budget
 from dagora.data.table import Table
@@ -42,7 +47,17 @@ HEADER = ("nodes", "chain", "steps/s", "accepted", "draws/s", "families")
 PROMISED_AT = 20
 PROMISES = {"order": 1_000_000, "partition": 200_000}
 PROMISED_DRAWS = 100_000
-PARTS = ("speed", "stationarity")
+PARTS = ("speed", "stationarity", "convergence")
+# The promise about convergence: at so many columns, so many CPU seconds, and R-hat of any edge.
+CONVERGED_AT, CONVERGED_WITHIN, CONVERGED_RHAT = 100, 600.0, 1.05
+KEPT_DRAWS = 1000
+CONVERGENCE = (
+    "4 chains of {draws:,} draws, two runs with other seeds, one thread. Degree: expected neighbours of a "
+    "column. R-hat of the log score and of the worst edge, and the fewest effective draws of an edge: the "
+    "worse run. Apart: difference of edge probabilities between the runs. True, false, of: expected "
+    "adjacencies that are in the network and not, and how many the network has. Space: families. CPU seconds "
+    "without compilation."
+)
 AGREEMENT_HEADER = (
     "nodes", "score", "data", "chain", "edge error", "distance", "usual", "ratio", "effective", "CPU s",
 )  # fmt: skip
@@ -193,6 +208,39 @@ def stationarity(draws: int) -> list[str]:
     ]
 
 
+def convergence(options: argparse.Namespace) -> list[str]:
+    """The report about convergence on many columns."""
+    compile_chains(options.methods)
+    found = []
+    for nodes, seed, data, degree, method in itertools.product(
+        options.columns, options.seeds, options.data, options.degrees, options.methods
+    ):
+        note(f"{nodes} columns, {data}, degree {2 * degree:g}, seed {seed}, {method}")
+        found.append(measure_convergence(data, method, nodes, degree, options.rows, seed, KEPT_DRAWS))
+        note(" | ".join(found[-1].line()))
+    judged = []
+    for one in found:
+        if len(one.truth) == CONVERGED_AT:
+            for run, spent in zip(one.runs, one.seconds, strict=True):
+                edges = run.diagnostics.edge_rhat
+                judged.append(
+                    [
+                        f"{run.method}, {one.data}, degree {2 * one.degree:g}, seed {one.seed}",
+                        f"R-hat ≤ {CONVERGED_RHAT} in {CONVERGED_WITHIN:g} CPU s",
+                        f"{edges:.3f} in {spent:.0f} s",
+                        verdict(edges <= CONVERGED_RHAT and spent <= CONVERGED_WITHIN),
+                    ]
+                )
+    return [
+        "## Samplers: convergence",
+        CONVERGENCE.format(draws=KEPT_DRAWS),
+        markdown_table(CONVERGENCE_HEADER, [one.line() for one in found]),
+        "Pairs of columns by the probability that they are adjacent, and the share that is:",
+        markdown_table(CALIBRATION_HEADER, list(calibration(found))),
+        *([promises(judged)] if judged else []),
+    ]
+
+
 def judge(where: str, found: list[Agreement]) -> list[list[str]]:
     """The worst run against each promise."""
     edges = max(one.edge_error for one in found)
@@ -205,7 +253,7 @@ def judge(where: str, found: list[Agreement]) -> list[list[str]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Speed and law of the chains over orders and partitions.")
-    parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS[:2]))
     parser.add_argument("--nodes", type=int, nargs="*", default=[10, 20, 50])
     parser.add_argument("--seconds", type=float, default=3.0, help="CPU seconds of each run for speed")
     parser.add_argument("--repeats", type=int, default=5, help="runs of each for speed")
@@ -213,6 +261,14 @@ def main() -> None:
         "--draws", type=int, default=PROMISED_DRAWS, help="draws in all of each run for stationarity"
     )
     parser.add_argument("--quick", action="store_true", help="one run of half a second, a tenth of the draws")
+    parser.add_argument("--columns", type=int, nargs="*", default=[CONVERGED_AT], help="for convergence")
+    parser.add_argument("--rows", type=int, default=1000, help="for convergence")
+    parser.add_argument("--degrees", type=float, nargs="*", default=[1.0, 2.0], help="edges per column")
+    parser.add_argument("--data", nargs="*", choices=list(SCORES), default=list(SCORES))
+    parser.add_argument(
+        "--methods", nargs="*", choices=["order", "partition"], default=["order", "partition"]
+    )
+    parser.add_argument("--seeds", type=int, nargs="*", default=[1], help="of tables, for convergence")
     parser.add_argument("--output", type=Path, metavar="FILE.md", help="also write the report here")
     options = parser.parse_args()
     repeats, seconds = (1, 0.5) if options.quick else (options.repeats, options.seconds)
@@ -225,6 +281,7 @@ def main() -> None:
     text = [
         *(speed(options.nodes, seconds, repeats) if "speed" in options.parts else []),
         *(stationarity(draws) if "stationarity" in options.parts else []),
+        *(convergence(options) if "convergence" in options.parts else []),
         where,
     ]
     deliver("\n\n".join(text), options.output)

@@ -61,7 +61,9 @@ def test_the_length_of_rounds_has_no_influence(sampler: Sampler, monkeypatch: py
 
 def test_warm_up_and_thinning_are_stated_and_kept(sampler: Sampler) -> None:
     draws = sampler(SCORE, Run(), draws=10, chains=2, thin=5, warmup=30)
-    assert draws.message == "2 chains of 10 draws, one every 5 steps after 30 steps of warm-up"
+    assert draws.message == (
+        "2 chains of 10 draws, one every 5 steps after 30 steps of warm-up from random orders"
+    )
     assert draws.stats["steps"] == 2 * (30 + 10 * 5)
     every = sampler(SCORE, Run(), draws=10, chains=2, thin=5, warmup=35)
     assert draws.stats["thin"] == 5

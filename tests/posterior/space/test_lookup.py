@@ -9,8 +9,9 @@ import pytest
 
 from dagora.kernels.random import random_state
 from dagora.learners.run import Run
+from dagora.posterior.space.family_draws import draw_family
 from dagora.posterior.space.family_tables import family_tables
-from dagora.posterior.space.lookup import draw_family, lookup_of, sum_before, sum_in_block
+from dagora.posterior.space.lookup import lookup_of, sum_before, sum_in_block
 from dagora.posterior.space.priors import prior_named
 from dagora.posterior.space.space import Space
 from tests.posterior.oracle import RandomScore, members

@@ -15,6 +15,7 @@ from dagora.base.events import ignore
 from dagora.base.options import find
 from dagora.graph.bits import unpack
 from dagora.learners.run import Run
+from dagora.posterior.chains.chain_state import Schedule
 from dagora.posterior.chains.checkpoint import Checkpoint
 from dagora.posterior.chains.run_chains import sample_chains
 from dagora.posterior.chains.sampling_target import SamplingTarget
@@ -35,6 +36,8 @@ GROWTHS = ("auto", "draws", "best", "none")
 OFTEN = 0.1
 # Draws per short chain, and chains: the standard error of a frequency of 0.1 is then about 0.015.
 DRAWS, CHAINS = 200, 2
+# Steps per node of short chains: before the first draw, and between two.
+SHORT_WARMUP, SHORT_THIN = 100, 2
 # Finding a space and scoring it may take this share of a time limit; the chains need the rest.
 SCORING_SHARE = 0.6
 # Growing the space may take this share of that time: the grown space must still be scored.
@@ -153,9 +156,8 @@ def frequent_edges(tables: FamilyTables, run: Run) -> NDArray[np.float64]:
     quiet = replace(run, on_event=ignore, cluster=None)  # these chains are too short to be worth sending
     # The weights contain the prior already; the one named here is not used.
     target = SamplingTarget(tables, lookup_of(tables), prior_named("uniform"), Space((), (), ""), names)
-    draws = sample_chains(
-        ORDERS, target, quiet, ORDERS.usual_plan(nodes), draws=DRAWS, chains=CHAINS, prior=""
-    )
+    plan = Schedule(SHORT_WARMUP * nodes, SHORT_THIN * nodes)
+    draws = sample_chains(ORDERS, target, quiet, plan, draws=DRAWS, chains=CHAINS, prior="")
     rows = draws.parents.reshape(-1, draws.parents.shape[-1])
     present = unpack(rows, nodes).reshape(-1, nodes, nodes)
     often: NDArray[np.float64] = np.maximum(present.mean(axis=0).T, best_graph(tables, quiet))

@@ -17,7 +17,8 @@ from dagora.graph.bits import Rows
 from dagora.kernels.decorators import kernel
 from dagora.kernels.random import random_below, random_unit
 from dagora.kernels.rows import copy_row
-from dagora.posterior.space.lookup import ROWS, SIZE, START, Lookup, draw_family, sum_in_block
+from dagora.posterior.space.family_draws import draw_family
+from dagora.posterior.space.lookup import ROWS, SIZE, START, Lookup, sum_in_block
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

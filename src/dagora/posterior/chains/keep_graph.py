@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dagora.kernels.decorators import kernel
 from dagora.posterior.chains.chain_state import KEPT, ChainState, KeptDraws
-from dagora.posterior.space.lookup import Lookup, draw_family, sum_before, sum_in_block
+from dagora.posterior.space.family_draws import draw_family
+from dagora.posterior.space.lookup import Lookup, sum_before, sum_in_block
 
 
 @kernel

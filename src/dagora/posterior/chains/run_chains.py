@@ -105,7 +105,7 @@ def sample_chains(
     early = most < draws
     how = f"{amount(chains, 'chain')} of {amount(max(1, most), 'draw')}, one every {plan.thin} steps"
     if most:
-        how += f" after {plan.warmup} steps of warm-up"
+        how += f" after {plan.warmup} steps of warm-up from random orders"
     else:
         done = min(int(state.counters[STEPS]) for state in states)
         how += f"; of {plan.warmup} steps of warm-up, at least {done} were made"

@@ -6,7 +6,6 @@ long a chain warms up and thins by default, and what the chain adds to the prior
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -32,24 +31,28 @@ class Walk:
     adds_to_prior: str = ""
 
 
-def order_plan(nodes: int) -> Schedule:
-    """Warm-up and thinning by the number of nodes: about n² ln n steps bring a chain to where the mass is.
+# Steps per node of the warm-up, and between two draws. On 100 Gaussian columns chains over orders agree after
+# 800 steps per node in all, those over partitions after 1600: a thousand draws take several times as many.
+# Few columns cost little: there as many steps as pass between draws that are nearly independent.
+WARMUP, THIN, THIN_OF_FEW = 1000, 5, 500
 
-    >>> order_plan(20)
-    Schedule(warmup=59915, thin=400)
+
+def order_plan(nodes: int) -> Schedule:
+    """Warm-up and thinning by the number of nodes.
+
+    >>> order_plan(20), order_plan(100)
+    (Schedule(warmup=20000, thin=400), Schedule(warmup=100000, thin=500))
     """
-    square = nodes * nodes
-    return Schedule(warmup=max(1000, round(50 * square * math.log(nodes + 1e-9))), thin=max(20, square))
+    return Schedule(WARMUP * nodes, max(20, THIN * nodes, min(nodes * nodes, THIN_OF_FEW)))
 
 
 def partition_plan(nodes: int) -> Schedule:
-    """Warm-up and thinning by the number of nodes: twice those of orders, since partitions mix more slowly.
+    """Warm-up and thinning by the number of nodes; of few nodes partitions mix more slowly than orders.
 
-    >>> partition_plan(20)
-    Schedule(warmup=119829, thin=800)
+    >>> partition_plan(12), partition_plan(100)
+    (Schedule(warmup=12000, thin=288), Schedule(warmup=100000, thin=500))
     """
-    square = nodes * nodes
-    return Schedule(warmup=max(2000, round(100 * square * math.log(nodes + 1e-9))), thin=max(40, 2 * square))
+    return Schedule(WARMUP * nodes, max(40, THIN * nodes, min(2 * nodes * nodes, THIN_OF_FEW)))
 
 
 ORDERS = Walk(

@@ -43,7 +43,7 @@ def find_space_iteratively(
     With `frequent_edges` and `above` 0.1 the space holds more of the posterior, and more families are scored.
     A core gets at most `most` parents.
     """
-    space, cut = start, False
+    space, cut, end = start, False, ""
     for step in range(rounds):
         cut = run.budget.exhausted and not space.complete
         if space.complete or cut:
@@ -56,13 +56,20 @@ def find_space_iteratively(
             cut = True
             break
         wider = enlarge(space, edges, above=above, most=most)
-        if wider.cores == space.cores or wider.families() * BYTES_PER_ENTRY / GIBIBYTE > memory:
+        if wider.cores == space.cores:
+            left = sum(len(wanted(space, edges, child, above)) for child in range(len(space.cores)))
+            end = f", and {left} not, as cores have at most {most}" if left else ""
+            break
+        if wider.families() * BYTES_PER_ENTRY / GIBIBYTE > memory:
+            end = f", and more not, as their families need more than {memory:g} GiB"
             break
         space = wider
+    else:
+        end = f", which was ended after {rounds} rounds"
     added = sum(map(len, space.cores)) - sum(map(len, start.cores))
-    if not added and not cut:
+    if not (added or cut or end):
         return start
-    late = ", which ran out of time" if cut else ""
+    late = ", which ran out of time" if cut else end
     note = f"{start.note}; {added} parents added by enlarging{late}"
     return replace(space, note=note, cut=(cut or start.cut) and not space.complete)
 
@@ -78,10 +85,17 @@ def enlarge(
     >>> enlarge(narrow, np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]])).cores
     ((1, 2), (0,), (0,))
     """
-    either = np.maximum(edges, np.transpose(edges)).astype(np.float64)
     cores = []
     for child, core in enumerate(space.cores):
-        fresh = [parent for parent in space.extras[child] if either[parent, child] > above]
-        fresh.sort(key=lambda parent: (-either[parent, child], parent))
+        fresh = wanted(space, edges, child, above)
         cores.append((*core, *fresh[: max(0, most - len(core))]))
     return Space.plus_one(cores, space.note)
+
+
+def wanted(
+    space: Space, edges: NDArray[np.bool_] | NDArray[np.float64], child: int, above: float
+) -> list[int]:
+    """Parents beyond a core that are joined with the child more often than `above`, most frequent first."""
+    often = np.maximum(edges[:, child], edges[child]).astype(np.float64)
+    fresh = [parent for parent in space.extras[child] if often[parent] > above]
+    return sorted(fresh, key=lambda parent: (-often[parent], parent))

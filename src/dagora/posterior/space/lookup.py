@@ -1,4 +1,4 @@
-"""Sums of family weights, which chains need about a million times a second, and draws of single families.
+"""Sums of family weights, which chains need about a million times a second.
 
 The total weight of a child's families with parents in a given set is a sum over rows: row 0, and those whose
 extra parent is in the set, each at the mask of the core members in the set. For each mask the rows stand side
@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.kernels.decorators import inlined, kernel
-from dagora.kernels.random import random_unit
 from dagora.posterior.log_sums import add_logs
 from dagora.posterior.space.family_tables import FamilyTables
 
@@ -29,9 +28,6 @@ Floats = NDArray[np.float64]
 TINY = 1e-280
 # A difference below this share of the sum it is taken from has lost 7 of its 16 digits.
 LOST = 1e-7
-# A family whose log probability is below this is never drawn: e^−45 is 3e-20, and the step of doubles at 1 is
-# 2e-16.
-NEGLIGIBLE = -45.0
 
 # Columns of `Lookup.shapes`.
 SIZE, ROWS, START, SCALE = 0, 1, 2, 3
@@ -40,7 +36,8 @@ SIZE, ROWS, START, SCALE = 0, 1, 2, 3
 class Lookup(NamedTuple):
     """Family tables in few arrays, because passing each to a kernel takes time.
 
-    `members[i]` has the core of child i and then its extras. `shapes[i]` has the size of the core, the number
+    `members[i]` has the core of child i and then its extras, and `slots[i, j]` is the place of node j among
+    them, −1 if j can be no parent of i. `shapes[i]` has the size of the core, the number
     of rows, where the child's weights start, and where its scales start. `sums` holds the sums over subsets,
     for each mask the rows side by side, divided by exp of the mask's scale.
 
@@ -51,6 +48,7 @@ class Lookup(NamedTuple):
     """
 
     members: Ints
+    slots: NDArray[np.int16]
     shapes: Ints
     log_weights: Floats
     log_sums: Floats
@@ -65,10 +63,15 @@ def lookup_of(tables: FamilyTables) -> Lookup:
     for child, (size, count) in enumerate(zip(tables.sizes, tables.counts, strict=True)):
         members[child, :size] = tables.cores[child, :size]
         members[child, size : size + count] = tables.extras[child, :count]
+    slots = np.full((nodes, nodes), -1, dtype=np.int16)
+    for child, row in enumerate(members):
+        known = np.flatnonzero(row >= 0)
+        slots[child, row[known]] = known
     scale_starts = np.concatenate([[0], np.cumsum(1 << tables.sizes)])
     shapes = np.stack([tables.sizes, 1 + tables.counts, tables.starts, scale_starts[:-1]], axis=1)
     lookup = Lookup(
         members,
+        slots,
         np.ascontiguousarray(shapes, dtype=np.int64),
         tables.log_weights,
         tables.log_sums,
@@ -187,54 +190,3 @@ def careful_sum(lookup: Lookup, child: int, places: Ints, limit: int, touching: 
                 total = add_logs(total, lookup.log_weights[at + subset])
             subset = (subset - 1) & mask
     return total
-
-
-@kernel
-def draw_family(
-    lookup: Lookup,
-    child: int,
-    places: Ints,
-    touching: bool,
-    log_total: float,
-    random: NDArray[np.uint64],
-    parents: NDArray[np.uint64],
-) -> float:
-    """Draw one of the families that make up a sum, by its weight; write its bit row, return its log weight.
-
-    `touching` demands a parent whose place is just below the child's, as in a partition's later blocks.
-    """
-    size, rows, start, _ = lookup.shapes[child]
-    limit = places[child]
-    mask, needed = core_before(lookup, child, places, limit)
-    left = random_unit(random)
-    chosen_row, chosen_mask = 0, 0
-    for row in range(rows):
-        place = -1 if row == 0 else places[lookup.members[child, size + row - 1]]
-        if place >= limit:
-            continue
-        free = not touching or (row > 0 and place == limit - 1)
-        at = start + (row << size)
-        subset = mask
-        while left > 0.0:
-            if free or subset & needed:
-                share = lookup.log_weights[at + subset] - log_total
-                if share > NEGLIGIBLE:
-                    # If rounding leaves `left` above zero to the end, the last family stays chosen.
-                    chosen_row, chosen_mask = row, subset
-                    left -= np.exp(share)
-            if subset == 0:
-                break
-            subset = (subset - 1) & mask
-    parents[:] = 0
-    for c in range(size):
-        if chosen_mask >> c & 1:
-            set_bit(parents, lookup.members[child, c])
-    if chosen_row:
-        set_bit(parents, lookup.members[child, size + chosen_row - 1])
-    return float(lookup.log_weights[start + (chosen_row << size) + chosen_mask])
-
-
-@inlined
-def set_bit(row: NDArray[np.uint64], bit: int) -> None:
-    """Put one node into a set."""
-    row[bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
