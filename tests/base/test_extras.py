@@ -135,6 +135,7 @@ for case in cases:
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("package", CASES)
 def test_without_a_package(package: str, tmp_path: Path) -> None:
     cases = CASES[package]

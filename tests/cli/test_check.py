@@ -9,6 +9,7 @@ import pytest
 import dagora
 
 
+@pytest.mark.full
 def test_words_json_and_a_page(run: Callable, garden: Path, tmp_path: Path) -> None:
     ran = run("check", garden / "garden.bif", garden / "garden.csv", "--report", tmp_path / "check.html")
     assert (ran.code, ran.err) == (0, "")

@@ -67,6 +67,7 @@ def test_a_bent_relation_is_told_in_numbers(table):
     assert dagora.effect(two, "x", "y", graph=graph, curve=True, continuous=["x"]).curve
 
 
+@pytest.mark.full
 def test_a_line_that_is_right_is_called_bent_by_chance_alone():
     rng = np.random.default_rng(1)
     bent = 0

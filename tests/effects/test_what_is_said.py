@@ -58,7 +58,7 @@ def no_support(kind):
 
 
 @pytest.mark.filterwarnings("ignore::dagora.DagoraWarning")
-@pytest.mark.parametrize("kind", ["x", "levels"])
+@pytest.mark.parametrize("kind", ["x", pytest.param("levels", marks=pytest.mark.full)])
 def test_the_prior_is_no_answer_where_the_rows_do_not_tell_the_effect(kind):
     rows = no_support(kind)
     with pytest.raises(DataError, match="z determines x: no rows differ in the one alone"):

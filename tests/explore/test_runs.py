@@ -207,6 +207,7 @@ def test_ended_without_a_result(client: Client, first: int) -> None:
     assert client.get(f"/api/results/{again}/report.html").status == 400
 
 
+@pytest.mark.full
 def test_a_report_that_cannot_be_written_is_no_end(client: Client) -> None:
     """It is told in one line, and neither its result nor the next run suffers."""
     session = client.server.session

@@ -41,6 +41,7 @@ def test_as_many_pairs_gain_as_expected(name, rows, penalty):
     assert np.mean(seen) == pytest.approx(np.mean(expected), abs=4 * np.std(seen) / np.sqrt(20))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["bic", "bic-gaussian"])
 def test_noise_in_many_columns_at_the_users_penalty_is_a_warning_that_names_a_way_out(name):
     table = noise(np.random.default_rng(2), name, 200, 60)

@@ -75,6 +75,7 @@ def test_the_default_of_missing_is_that_of_the_function() -> None:
     assert "model" in WITH_MODEL
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("with_jedi", [False, True])
 @pytest.mark.parametrize(
     ("call", "option"),

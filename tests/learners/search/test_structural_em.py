@@ -41,6 +41,7 @@ def sparse_table(seed: int) -> pd.DataFrame:
     return frame.dropna(how="all")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", [29, 93])
 def test_a_table_with_few_values_gets_a_graph_with_a_finite_score(seed: int) -> None:
     """On these tables completions suggest families that too few rows have seen together."""

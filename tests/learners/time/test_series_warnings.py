@@ -42,6 +42,7 @@ def test_independent_random_walks_are_apart_or_the_edge_is_not_trusted(method: s
         assert joined <= 4
 
 
+@pytest.mark.full
 def test_steady_series_have_no_such_warning() -> None:
     alarms = 0
     for seed in range(30):

@@ -132,6 +132,7 @@ def test_what_has_no_rows_or_no_reliable_answer_is_said():
     assert told in network.query("P(ill)", samples=20).notes
 
 
+@pytest.mark.full
 def test_it_takes_about_a_second_on_ten_columns():
     rng = np.random.default_rng(1)
     rows, edges = mixed_rows(1000, rng), [*GRAPH.edges]

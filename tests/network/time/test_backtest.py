@@ -10,6 +10,7 @@ from dagora.network.time.backtest import RIVALS, Backtest, SkillRow
 from tests.network.time.test_time_network import VAR, as_data, simulated
 
 
+@pytest.mark.full
 def test_errors_are_those_of_forecasts_fitted_to_the_rows_before() -> None:
     values = simulated(np.random.default_rng(5), 80)
     found = dagora.backtest(VAR, as_data(values), 2, 10, time="t")

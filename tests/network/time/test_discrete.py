@@ -99,6 +99,7 @@ def test_setting_cuts_the_arrows_into_what_is_set(case) -> None:
     assert found["b"][3].tolist() == [0.0, 1.0]
 
 
+@pytest.mark.full
 def test_draws_have_the_smoothed_distribution() -> None:
     steps = StepModel(discrete_network(ONE, {"a": 3, "b": 2}, seed=1).model)
     codes = draw_history(steps, LENGTH, seed=1)

@@ -75,6 +75,7 @@ def test_frequencies_of_a_series_are_less_sure_than_of_rows_drawn_one_by_one() -
     assert 0.7 * true < np.std(means) < 1.2 * true
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", ["hill-climb", "ges", "pc", "dynotears", "var-lingam"])
 def test_every_method_on_series_has_strengths(method: str) -> None:
     table = dagora.simulate_series(dagora.random_dag("er", 3, 1, 1), 150, 1, lags=1, series=2).table
