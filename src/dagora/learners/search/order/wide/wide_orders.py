@@ -152,7 +152,7 @@ class WideOrders:
             threads.map(touch, range(0, found, PIECE))
             rows, slots = turns.questions()
 
-            def score(piece: Ints, turns: Turns = turns, rows: Ints = rows, slots: Ints = slots) -> bool:
+            def score(piece: slice, turns: Turns = turns, rows: Ints = rows, slots: Ints = slots) -> bool:
                 bench = self._free.get()
                 room = answer(
                     self._form,
