@@ -2,40 +2,34 @@
 
 Only columns that would add the moving one, or have added it, change with its place; and its own parents
 change only where the last of them, in the order, comes behind it. So a turn grows some dozen columns,
-however many there are.
+however many there are. Several columns are looked at together: first what each touches, then all scores,
+child by child, because one tree serves all that ask about its child, and last where each gains most.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.kernels.decorators import inlined, kernel
+from dagora.kernels.decorators import borrowing, inlined, kernel
 from dagora.learners.search.alarm import Flag
-from dagora.learners.search.order.pivot_path import DEPTH, shrink
 from dagora.learners.search.order.wide.growth import (
-    Bench,
     Floats,
     GrownParents,
     GrowthLimits,
     Ints,
-    allow_before,
-    begin,
-    extend,
-    go_back,
-    grow_before,
+    ShortInts,
     has_added,
-    keep,
-    load,
-    value_after_shrinkage,
     would_add,
 )
+from dagora.learners.search.order.wide.growth_trees import Bench, GrowthTrees, grow, keep
 from dagora.scores.local_score import PivotForm
 
-# Where a column moves: to the front, nowhere, or not known, because there was no room or no time.
-FRONT, STAY, UNKNOWN = -1, -2, -3
+# Places of a column: in front of all others, or where it is.
+FRONT, STAY = -1, -2
 
 
 class Order(NamedTuple):
@@ -50,131 +44,145 @@ class Order(NamedTuple):
         return cls(order.copy(), np.argsort(order))
 
 
-class Turn(NamedTuple):
-    """Room for one turn.
+class Turns(NamedTuple):
+    """Columns that are looked at together, with all that a place of theirs depends on.
 
-    `touched[:at[0]]` are the columns that change with the place of the moving one, with their scores where it
-    stands before them and behind them. From place `since[k]` on, the moving column has the score `own[k]`;
-    there are `at[1]` of these, the last places first.
+    `touched[m, :number[m]]` are the columns that change with the place of `moving[m]`, and `value` their
+    scores where it stands on the other side of them. From place `since[m, k]` on, it has itself the score
+    `own[m, k]`; there are `places[m]` of these, the last places first.
     """
 
-    touched: Ints
-    before: Floats
-    behind: Floats
-    since: Ints
+    moving: Ints
+    touched: ShortInts
+    number: Ints
+    value: Floats
+    since: ShortInts
     own: Floats
-    events: Ints
-    at: Ints
+    places: Ints
 
     @classmethod
-    def of(cls, columns: int) -> Turn:
-        """Room for so many columns."""
-        before, behind = np.empty((2, columns))
+    def of(cls, moving: Ints, columns: int) -> Turns:
+        """Nothing is known of these columns yet."""
+        shape = (len(moving), columns + 1)
         return cls(
-            touched=np.empty(columns, dtype=np.int64),
-            before=before,
-            behind=behind,
-            since=np.empty(columns + 1, dtype=np.int64),
-            own=np.empty(columns + 1),
-            events=np.empty(2 * columns + 2, dtype=np.int64),
-            at=np.zeros(2, dtype=np.int64),
+            moving=moving,
+            touched=np.empty(shape, dtype=np.int32),
+            number=np.zeros(len(moving), dtype=np.int64),
+            value=np.empty(shape),
+            since=np.empty(shape, dtype=np.int32),
+            own=np.empty(shape),
+            places=np.zeros(len(moving), dtype=np.int64),
         )
 
+    def questions(self) -> tuple[Ints, Ints]:
+        """What to score, child by child: the row of `touched`, and the slot there (−1: own places)."""
+        rows = np.repeat(np.arange(len(self.moving)), self.number + 1)
+        slots = np.arange(len(rows)) + self.number[rows] - np.cumsum(self.number + 1)[rows]
+        children = np.where(slots < 0, self.moving[rows], self.touched[rows, slots])
+        by_child = np.argsort(children, kind="stable")
+        return rows[by_child], slots[by_child]
 
-@kernel
+    def pieces(self, rows: Ints, slots: Ints, most: int) -> list[slice]:
+        """Up to so many pieces of the questions; all about one child are in one piece."""
+        children = np.where(slots < 0, self.moving[rows], self.touched[rows, slots])
+        begins = np.flatnonzero(np.r_[True, children[1:] != children[:-1]])
+        size = max(1, len(begins) // most)
+        cuts = [*begins[::size].tolist(), len(rows)]
+        return [slice(*pair) for pair in pairwise(cuts)]
+
+
+@borrowing
 def find_touched(
     form: PivotForm,
     limits: GrowthLimits,
     growth: GrownParents,
-    bench: Bench,
-    turn: Turn,
+    row: Floats,
+    turns: Turns,
     place: Ints,
-    moving: int,
+    first: int,
+    last: int,
 ) -> None:
-    """List the columns that grow otherwise if the moving one changes sides."""
-    found = 0
-    here = place[moving]
-    for u in range(len(place)):
-        if place[u] < here:
-            touches = would_add(form, limits, growth, bench.row, u, moving)
-        else:
-            touches = has_added(growth, u, moving)
-        if touches:
-            turn.touched[found] = u
-            found += 1
-    turn.at[0] = found
+    """List the columns that grow otherwise if one changes sides, for those from `first` to before `last`."""
+    for m in range(first, last):
+        moving = turns.moving[m]
+        found, here = 0, place[moving]
+        for u in range(len(place)):
+            if place[u] < here:
+                touches = would_add(form, limits, growth, row, u, moving)
+            else:
+                touches = has_added(growth, u, moving)
+            if touches:
+                turns.touched[m, found] = u
+                found += 1
+        turns.number[m] = found
 
 
-@kernel
-def score_touched(
-    form: PivotForm,
-    limits: GrowthLimits,
-    growth: GrownParents,
-    bench: Bench,
-    turn: Turn,
-    place: Ints,
-    moving: int,
-) -> bool:
-    """Their scores with the moving column on either side; False where there is no room."""
-    for k in range(turn.at[0]):
-        u = turn.touched[k]
-        is_before = place[moving] < place[u]
-        value = grow_before(form, limits, bench, place, u, place[u], moving, not is_before)
-        if np.isnan(value):
-            return False
-        turn.before[k] = growth.value[u] if is_before else value
-        turn.behind[k] = value if is_before else growth.value[u]
-    return True
-
-
-@kernel
+@borrowing
 def score_places(
-    form: PivotForm, limits: GrowthLimits, bench: Bench, turn: Turn, order: Order, moving: int
+    form: PivotForm, limits: GrowthLimits, trees: GrowthTrees, bench: Bench, turns: Turns, place: Ints, m: int
 ) -> bool:
     """The moving column's own score at all places; False where there is no room.
 
     It grows from all others first. Before the last of those that it added, it has to do without that one.
     """
-    way, place = bench.way, order.place
-    columns = len(place)
-    allow_before(limits, bench, place, moving, columns)
-    begin(form, bench, moving)
-    cut, found = columns, 0
+    moving = turns.moving[m]
+    cut, found = len(place), 0
     while True:
-        if not extend(form, limits, bench, moving):
+        value = grow(form, limits, trees, bench, place, moving, cut, -1, False)
+        if np.isnan(value):
             return False
-        turn.own[found] = value_after_shrinkage(form, limits, bench, moving)
-        last, first_without = -1, 0
-        for k in range(way.at[DEPTH]):
-            if place[way.path[k]] > last:
-                last, first_without = place[way.path[k]], k
-        turn.since[found] = last
+        last = -1
+        for k in range(bench.depth[0]):
+            last = max(last, place[bench.path[k]])
+        turns.own[m, found], turns.since[m, found] = value, last
         found += 1
         if last < 0:
-            turn.at[1] = found
+            turns.places[m] = found
             return True
-        for k in range(first_without, way.at[DEPTH]):
-            bench.allowed[way.path[k]] = 1.0
-        for k in range(last, cut):
-            bench.allowed[order.order[k]] = 0.0
         cut = last
-        go_back(form, bench, moving, first_without)
+
+
+@borrowing
+def answer(
+    form: PivotForm,
+    limits: GrowthLimits,
+    trees: GrowthTrees,
+    bench: Bench,
+    turns: Turns,
+    place: Ints,
+    rows: Ints,
+    slots: Ints,
+    stop: Flag,
+) -> bool:
+    """Score what some questions ask; False where there is no room. Nothing more is scored if time is up."""
+    for k in range(len(rows)):
+        if stop[0]:
+            return True
+        m, slot = rows[k], slots[k]
+        if slot < 0:
+            if not score_places(form, limits, trees, bench, turns, place, m):
+                return False
+            continue
+        moving, u = turns.moving[m], turns.touched[m, slot]
+        is_behind = place[u] < place[moving]
+        value = grow(form, limits, trees, bench, place, u, place[u], moving, is_behind)
+        if np.isnan(value):
+            return False
+        turns.value[m, slot] = value
+    return True
 
 
 @kernel
-def best_place(turn: Turn, place: Ints, moving: int, tolerance: float) -> int:
-    """The place behind which the moving column raises the score most, FRONT or STAY."""
-    here = place[moving]
-    number = 0
-    turn.events[number] = FRONT
-    number += 1
-    for k in range(turn.at[0]):
-        turn.events[number] = place[turn.touched[k]]
-        number += 1
-    for k in range(turn.at[1]):
-        turn.events[number] = turn.since[k]
-        number += 1
-    events = np.unique(turn.events[:number])
+def best_place(growth: GrownParents, turns: Turns, place: Ints, m: int, tolerance: float) -> int:
+    """The place behind which a column raises the score most, FRONT or STAY."""
+    here, touched = place[turns.moving[m]], turns.touched[m, : turns.number[m]]
+    events = np.empty(1 + len(touched) + turns.places[m], dtype=np.int64)
+    events[0] = FRONT
+    for k in range(len(touched)):
+        events[1 + k] = place[touched[k]]
+    for k in range(turns.places[m]):
+        events[1 + len(touched) + k] = turns.since[m, k]
+    events = np.unique(events)
     best, best_total = STAY, -np.inf
     for attempt in range(2):
         # First the score at the present place, then the places that are better.
@@ -185,43 +193,20 @@ def best_place(turn: Turn, place: Ints, moving: int, tolerance: float) -> int:
             if is_here != (attempt == 0):
                 continue
             total = 0.0
-            for each in range(turn.at[1]):
-                if turn.since[each] <= after:
-                    total += turn.own[each]
+            for each in range(turns.places[m]):
+                if turns.since[m, each] <= after:
+                    total += turns.own[m, each]
                     break
-            for each in range(turn.at[0]):
-                total += turn.behind[each] if place[turn.touched[each]] <= after else turn.before[each]
+            for slot in range(len(touched)):
+                # Its score is known where the column stands, and on the other side.
+                there = place[touched[slot]]
+                is_known = (there <= after) == (there < here)
+                total += growth.value[touched[slot]] if is_known else turns.value[m, slot]
             if is_here:
                 best_total = total
             elif total > best_total + tolerance:
                 best, best_total = after, total
     return best
-
-
-@kernel
-def find_places(
-    form: PivotForm,
-    limits: GrowthLimits,
-    growth: GrownParents,
-    bench: Bench,
-    turn: Turn,
-    order: Order,
-    moving: Ints,
-    found: Ints,
-    stop: Flag,
-) -> None:
-    """For some columns the one behind which each should move, FRONT, STAY or UNKNOWN; nothing is moved."""
-    for k in range(len(moving)):
-        found[k] = UNKNOWN
-        if stop[0]:
-            continue
-        find_touched(form, limits, growth, bench, turn, order.place, moving[k])
-        if not score_touched(form, limits, growth, bench, turn, order.place, moving[k]):
-            continue
-        if not score_places(form, limits, bench, turn, order, moving[k]):
-            continue
-        after = best_place(turn, order.place, moving[k], limits.tolerance)
-        found[k] = order.order[after] if after >= 0 else after
 
 
 @inlined
@@ -236,85 +221,116 @@ def shift(order: Order, moving: int, to: int) -> None:
     order.place[moving] = to
 
 
-@kernel
+@borrowing
 def regrow(
-    form: PivotForm, limits: GrowthLimits, growth: GrownParents, bench: Bench, place: Ints, child: int
+    form: PivotForm,
+    limits: GrowthLimits,
+    growth: GrownParents,
+    trees: GrowthTrees,
+    bench: Bench,
+    place: Ints,
+    children: Ints,
 ) -> bool:
-    """Grow a column anew at its place and keep that; False where there is no room."""
-    value = grow_before(form, limits, bench, place, child, place[child], -1, False)
-    if np.isnan(value):
-        return False
-    keep(form, limits, growth, bench, child, value)
-    return True
-
-
-@kernel
-def regrow_all(
-    form: PivotForm, limits: GrowthLimits, growth: GrownParents, bench: Bench, place: Ints, children: Ints
-) -> bool:
-    """Grow some columns anew; False where there was no room for one of them."""
-    for child in children:  # noqa: SIM110 - numba compiles loops, no generators
-        if not regrow(form, limits, growth, bench, place, child):
+    """Grow some columns anew at their places and keep that; False where there was no room for one of them."""
+    for child in children:
+        value = grow(form, limits, trees, bench, place, child, place[child], -1, False)
+        if np.isnan(value):
             return False
+        keep(form, limits, growth, bench, child, value)
     return True
 
 
-@kernel
+@borrowing
 def move(
     form: PivotForm,
     limits: GrowthLimits,
     growth: GrownParents,
+    trees: GrowthTrees,
     bench: Bench,
-    turn: Turn,
     order: Order,
     moving: int,
     behind: int,
-) -> float:
+    touched: Ints,
+) -> tuple[float, int]:
     """Move a column behind another (or to the FRONT) if that gains; return the gain, 0 where it does not.
 
-    NaN where there is no room. Columns that changed are the first `turn.at[0]` of `turn.touched`.
+    NaN where there is no room. Also how many columns changed: they are the first of `touched`.
     """
     place = order.place
     here = place[moving]
     to = 0 if behind < 0 else place[behind] + (place[behind] < here)
-    touched = turn.touched
     number = 0
     for k in range(min(here, to), max(here, to) + 1):
         u = order.order[k]
         if u == moving:
-            touched[number] = u
-            number += 1
+            touches = True
         elif k < here:
-            if would_add(form, limits, growth, bench.row, u, moving):
-                touched[number] = u
-                number += 1
-        elif has_added(growth, u, moving):
+            touches = would_add(form, limits, growth, bench.row, u, moving)
+        else:
+            touches = has_added(growth, u, moving)
+        if touches:
             touched[number] = u
             number += 1
     before = after = 0.0
     for k in range(number):
         before += growth.value[touched[k]]
     shift(order, moving, to)
-    room = regrow_all(form, limits, growth, bench, place, touched[:number])
+    room = regrow(form, limits, growth, trees, bench, place, touched[:number])
     for k in range(number):
         after += growth.value[touched[k]]
     if room and after > before + limits.tolerance:
-        turn.at[0] = number
-        return after - before
-    turn.at[0] = 0
+        return after - before, number
     shift(order, moving, here)
-    regrow_all(form, limits, growth, bench, place, touched[:number])
-    return 0.0 if room else np.nan
+    regrow(form, limits, growth, trees, bench, place, touched[:number])
+    return 0.0 if room else np.nan, 0
 
 
 @kernel
-def fill_graph(
-    form: PivotForm, limits: GrowthLimits, growth: GrownParents, bench: Bench, dag: NDArray[np.bool_]
-) -> None:
-    """Fill in the graph that shrinkage leaves of what was grown."""
-    way = bench.way
-    for child in range(len(growth.depth)):
-        load(form, growth, bench, child)
-        shrink(form, way, child, limits.tolerance)
-        for parent in way.path[: way.at[DEPTH]]:
-            dag[parent, child] = True
+def mark_changed(growth: GrownParents, touched: Ints, changed: NDArray[np.bool_]) -> None:
+    """Mark columns that changed, those that they have added, and those that have added them."""
+    is_touched = np.zeros(len(changed), dtype=np.bool_)
+    for x in touched:
+        is_touched[x] = changed[x] = True
+        for k in range(growth.depth[x]):
+            changed[growth.path[x, k]] = True
+    for u in range(len(changed)):
+        for k in range(growth.depth[u]):
+            if is_touched[growth.path[u, k]]:
+                changed[u] = True
+
+
+@kernel
+def move_some(
+    form: PivotForm,
+    limits: GrowthLimits,
+    growth: GrownParents,
+    trees: GrowthTrees,
+    bench: Bench,
+    turns: Turns,
+    order: Order,
+    behind: Ints,
+    first: int,
+    changed: NDArray[np.bool_],
+) -> tuple[int, int]:
+    """Move columns, from row `first` on; return how many moved, and the row without room (−1: none)."""
+    touched = np.empty(len(order.place), dtype=np.int64)
+    moved = 0
+    for m in range(first, len(turns.moving)):
+        if behind[m] == STAY:
+            continue
+        moving = turns.moving[m]
+        gain, number = move(form, limits, growth, trees, bench, order, moving, behind[m], touched)
+        if np.isnan(gain):
+            return moved, m
+        if number > 0:
+            mark_changed(growth, touched[:number], changed)
+            moved += 1
+    return moved, -1
+
+
+@kernel
+def choose(growth: GrownParents, turns: Turns, order: Order, tolerance: float, behind: Ints) -> None:
+    """For each column looked at the one behind which it should move, FRONT or STAY."""
+    for m in range(len(turns.moving)):
+        after = best_place(growth, turns, order.place, m, tolerance)
+        behind[m] = order.order[after] if after >= 0 else after

@@ -24,16 +24,16 @@ from dagora.learners.run import Run
 from dagora.learners.search.alarm import Alarm, Flag
 from dagora.learners.search.ges.operators import ClassLimits
 from dagora.learners.search.order.pivot_path import SCORED
-from dagora.learners.search.order.wide.growth import Bench, GrownParents, GrowthLimits
+from dagora.learners.search.order.wide.growth import GrownParents, GrowthLimits
+from dagora.learners.search.order.wide.growth_trees import Bench, GrowthTrees, fill_parents
 from dagora.learners.search.order.wide.turns import (
-    STAY,
-    UNKNOWN,
     Order,
-    Turn,
-    fill_graph,
-    find_places,
-    move,
-    regrow_all,
+    Turns,
+    answer,
+    choose,
+    find_touched,
+    move_some,
+    regrow,
 )
 from dagora.scores.local_score import TIE, PivotForm
 from dagora.scores.pivot_form import family_score
@@ -45,8 +45,8 @@ FIRST_ROOM = 16
 # One in so many columns is looked at together with others. Of columns looked at together few touch each
 # other; with too few of them, threads wait for each other.
 TOGETHER = 50
-# Columns that a thread looks at between two looks at the others.
-PIECE = 8
+# Columns that a thread takes at once, and pieces into which all scores of columns looked at together are cut.
+PIECE, PIECES = 8, 16
 
 
 class WideOrders:
@@ -78,14 +78,14 @@ class WideOrders:
         self._best: tuple[NDArray[np.bool_], float] | None = None
         self._growth = GrownParents.of(columns, 0)
         self._scored = 0
-        self._workplaces: list[tuple[Bench, Turn]] = []
+        self._benches: list[Bench] = []
         self._rounds = 0
         self._make_room(min(FIRST_ROOM, columns))
 
     @property
     def evaluations(self) -> int:
         """Families scored so far."""
-        return self._scored + sum(int(bench.way.at[SCORED]) for bench, _ in self._workplaces)
+        return self._scored + sum(int(bench.way.at[SCORED]) for bench in self._benches)
 
     def finish(self) -> bool:
         """Improve the orders until none gains; False where time was up before."""
@@ -125,57 +125,79 @@ class WideOrders:
             looked_at = np.flatnonzero(waiting)
             size = max(PIECE, columns // TOGETHER)
             for first in range(0, len(looked_at), size):
-                some = looked_at[first : first + size]
-                places = self._look(order, some, threads, stop)
-                for column, behind in zip(some.tolist(), places.tolist(), strict=True):
-                    if behind not in (STAY, UNKNOWN):
-                        moves += self._move(order, column, behind, changed)
-                if stop[0]:
+                looked = self._look(order, looked_at[first : first + size], threads, stop)
+                if looked is None:
                     return False
+                moves += self._move(order, *looked, changed)
                 self._tell(moves)
             if moves == 0 and is_check:
                 return True
             is_check = moves == 0
             waiting = everyone if is_check else changed
 
-    def _look(self, order: Order, some: Ints, threads: Threads, stop: Flag) -> Ints:
-        """The column behind which each of some should move, or `STAY`; `UNKNOWN` if time is up."""
-        found = np.full(len(some), UNKNOWN)
-
-        def look(which: Ints) -> None:
-            place = self._free.get()
-            places = np.empty(len(which), dtype=np.int64)
-            find_places(self._form, self._limits, self._growth, *place, order, some[which], places, stop)
-            found[which] = places
-            self._free.put(place)
-
+    def _look(self, order: Order, some: Ints, threads: Threads, stop: Flag) -> tuple[Turns, Ints] | None:
+        """Where each of some columns should move; None if time is up."""
+        columns, found = len(order.place), len(some)
         while True:
-            missing = np.flatnonzero(found == UNKNOWN)
-            threads.map(look, [missing[k : k + PIECE] for k in range(0, len(missing), PIECE)])
-            if stop[0] or (found != UNKNOWN).all():
-                return found
-            self._make_room(2 * self._growth.path.shape[1])
+            turns = Turns.of(some, columns)
 
-    def _move(self, order: Order, column: int, behind: int, changed: NDArray[np.bool_]) -> bool:
-        """Move a column if that gains; mark the columns that this changes, and those that they added."""
-        while True:
-            bench, turn = self._workplaces[0]
-            gain = move(self._form, self._limits, self._growth, bench, turn, order, column, behind)
-            if not np.isnan(gain):
+            def touch(first: int, turns: Turns = turns) -> None:
+                bench = self._free.get()
+                last = min(first + PIECE, found)
+                find_touched(
+                    self._form, self._limits, self._growth, bench.row, turns, order.place, first, last
+                )
+                self._free.put(bench)
+
+            threads.map(touch, range(0, found, PIECE))
+            rows, slots = turns.questions()
+
+            def score(piece: slice, turns: Turns = turns, rows: Ints = rows, slots: Ints = slots) -> bool:
+                bench = self._free.get()
+                room = answer(
+                    self._form,
+                    self._limits,
+                    self._trees,
+                    bench,
+                    turns,
+                    order.place,
+                    rows[piece],
+                    slots[piece],
+                    stop,
+                )
+                self._free.put(bench)
+                return room
+
+            if all(threads.map(score, turns.pieces(rows, slots, PIECES))):
                 break
             self._make_room(2 * self._growth.path.shape[1])
-            self._regrow(order, np.zeros(1, dtype=np.bool_))
-        for x in turn.touched[: turn.at[0]].tolist():
-            changed[x] = True
-            changed[self._growth.path[x, : self._growth.depth[x]]] = True
-            changed |= self._mark_adders(x)
-        return gain > 0
+        if stop[0]:
+            return None
+        behind = np.empty(found, dtype=np.int64)
+        choose(self._growth, turns, order, self._limits.tolerance, behind)
+        return turns, behind
 
-    def _mark_adders(self, x: int) -> NDArray[np.bool_]:
-        """Mark the columns that have added one."""
-        path = self._growth.path
-        is_added = np.arange(path.shape[1]) < self._growth.depth[:, None]
-        return np.asarray(((path == x) & is_added).any(axis=1))
+    def _move(self, order: Order, turns: Turns, behind: Ints, changed: NDArray[np.bool_]) -> int:
+        """Move columns if that gains, and mark what changed with them; return how many moved."""
+        moves = first = 0
+        while True:
+            moved, first = move_some(
+                self._form,
+                self._limits,
+                self._growth,
+                self._trees,
+                self._benches[0],
+                turns,
+                order,
+                behind,
+                first,
+                changed,
+            )
+            moves += moved
+            if first < 0:
+                return moves
+            self._make_room(2 * self._growth.path.shape[1])
+            self._regrow(order, np.zeros(1, dtype=np.bool_))
 
     def _regrow(self, order: Order, stop: Flag) -> bool:
         """Grow all columns anew; False where time was up before."""
@@ -185,8 +207,8 @@ class WideOrders:
             if stop[0]:
                 return False
             some = columns[done : done + PIECE]
-            bench, _ = self._workplaces[0]
-            if regrow_all(self._form, self._limits, self._growth, bench, order.place, some):
+            bench = self._benches[0]
+            if regrow(self._form, self._limits, self._growth, self._trees, bench, order.place, some):
                 done += len(some)
             else:
                 self._make_room(2 * self._growth.path.shape[1])
@@ -200,18 +222,18 @@ class WideOrders:
             before, after = getattr(old, name), getattr(self._growth, name)
             after[tuple(slice(size) for size in before.shape)] = before
         self._scored = self.evaluations
-        columns = len(self._form.group)
-        self._workplaces = [(Bench.of(self._form, room), Turn.of(columns)) for _ in range(self._run.jobs)]
-        self._free: SimpleQueue[tuple[Bench, Turn]] = SimpleQueue()
-        for place in self._workplaces:
-            self._free.put(place)
+        self._trees = GrowthTrees.of(len(self._form.group), room)
+        self._benches = [Bench.of(self._form, room) for _ in range(self._run.jobs)]
+        self._free: SimpleQueue[Bench] = SimpleQueue()
+        for bench in self._benches:
+            self._free.put(bench)
 
     def _graph(self) -> tuple[NDArray[np.bool_], float]:
         """The graph of the order that is being improved, and its score; the search stays as it is."""
         columns = len(self._form.group)
         dag = np.zeros((columns, columns), dtype=np.bool_)
         bench = Bench.of(self._form, self._growth.path.shape[1])
-        fill_graph(self._form, self._limits, self._growth, bench, dag)
+        fill_parents(self._form, self._limits, self._growth, bench, dag)
         return dag, float(self._growth.value.sum())
 
     def _tell(self, moves: int) -> None:
