@@ -67,6 +67,8 @@ class Strengths(WeightedGraphs[Graph]):
     0.29 ± 0.035
     >>> [(graph.edges, share) for graph, share in strengths.graphs(most=1)], len(strengths.classes())
     ([((('a', 'b'), ('a', 'c')), 0.5)], 4)
+    >>> strengths.closest().edges
+    (('a', 'b'), ('a', 'c'))
     >>> Strengths.from_json(strengths.to_json()).graphs() == strengths.graphs()
     True
     >>> Strengths.from_dict(strengths.to_dict()).message == strengths.message

@@ -1,4 +1,4 @@
-"""What columns grow from any set of allowed ones: trees that are kept as far as they were needed.
+"""Trees of the columns that a child adds, whichever it may: kept as far as they were needed.
 
 A node stands for the columns that a child has added so far. It lists those that would raise the child's score
 next, best first: the child adds the first of them that it may. So where a node is known, a few look-ups take
