@@ -68,7 +68,7 @@ class Strengths(WeightedGraphs[Graph]):
     >>> [(graph.edges, share) for graph, share in strengths.graphs(most=1)], len(strengths.classes())
     ([((('a', 'b'), ('a', 'c')), 0.5)], 4)
     >>> strengths.closest().edges
-    (('a', 'b'), ('a', 'c'))
+    (('a', 'c'),)
     >>> Strengths.from_json(strengths.to_json()).graphs() == strengths.graphs()
     True
     >>> Strengths.from_dict(strengths.to_dict()).message == strengths.message

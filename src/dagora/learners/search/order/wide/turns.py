@@ -75,7 +75,7 @@ class Turns(NamedTuple):
         )
 
     def questions(self) -> tuple[Ints, Ints]:
-        """The families to score, child by child: the row of `touched`, and the slot there (−1: own places)."""
+        """Families to score, child by child: the row of `touched`, and the slot there (−1: own places)."""
         rows = np.repeat(np.arange(len(self.moving)), self.number + 1)
         slots = np.arange(len(rows)) + self.number[rows] - np.cumsum(self.number + 1)[rows]
         children = np.where(slots < 0, self.moving[rows], self.touched[rows, slots])
