@@ -104,7 +104,7 @@ FULL = {
 }
 # Of the cases of one test, `make test` runs so many: the first, the last and some between. It runs all of a test
 # that is marked `every_case`, where each takes milliseconds and is another rule.
-CASES = 5
+CASES = 4
 # Of what is asked of all methods, `make test` checks one or two of each kind.
 REPRESENTATIVES = frozenset(
     {
