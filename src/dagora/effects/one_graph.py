@@ -19,7 +19,7 @@ from dagora.effects.sensitivity import HiddenCause, e_values
 from dagora.effects.set_estimate import Interval, SetEstimate
 from dagora.graph.adjustment import Adjustment
 from dagora.graph.ancestral.pag import PAG
-from dagora.graph.any_graph import AnyGraph
+from dagora.graph.any_graph import AnyGraph, require_any_graph
 from dagora.graph.dag import DAG
 
 MOST_SETS = 200  # minimal sets that are looked at for one whose columns are there
@@ -30,7 +30,7 @@ def effect_if_identified(
     found: Adjustment, rows: EffectSource, contrast: EffectContrast, seed: int = 0
 ) -> Effect:
     """The effect by a graph whose verdict is "zero" or "adjustment"."""
-    assumed = assumptions_of(found.graph)
+    assumed = assumptions_of(require_any_graph(found.graph))
     if found.verdict == "zero":
         return Effect(
             contrast, "zero", zero(contrast), rows=rows.n_rows, assumptions=assumed, notes=found.notes
@@ -85,7 +85,7 @@ def choose_set(found: Adjustment, rows: EffectSource, contrast: EffectContrast) 
     best: OfferedSet | None = None
     largest = -1.0
     for names in list(usable_sets(found, rows.names, contrast))[:2]:
-        offered = rows.offer(found.graph, contrast, names)
+        offered = rows.offer(require_any_graph(found.graph), contrast, names)
         if offered.share > largest + 1 - ENOUGH:
             best, largest = offered, offered.share
         if offered.share >= ENOUGH:

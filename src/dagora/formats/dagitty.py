@@ -16,6 +16,7 @@ from dagora.formats.arrows import Arrow, Direction, graph_of, parse_drawing, quo
 from dagora.formats.graphs import build_pag
 from dagora.graph.adjustment import Adjustment
 from dagora.graph.ancestral.pag import PAG, MarkedEdge
+from dagora.graph.any_graph import require_any_graph
 
 if TYPE_CHECKING:
     from dagora.graph.any_graph import AnyGraph
@@ -109,9 +110,8 @@ def render_question(found: Adjustment) -> str:
     adjusted = found.minimal if found.optimal is None else found.optimal
     roles: dict[str, Role] = dict.fromkeys(adjusted or (), "adjusted")
     roles |= {**dict.fromkeys(found.x, "exposure"), found.y: "outcome"}
-    if isinstance(found.graph, PAG):
-        return render_pag(found.graph, roles)
-    return render_graph(found.graph, roles)
+    graph = require_any_graph(found.graph)
+    return render_pag(graph, roles) if isinstance(graph, PAG) else render_graph(graph, roles)
 
 
 def graph_text(kind: str, nodes: Iterable[str], edges: Iterable[MarkedEdge], roles: Roles | None) -> str:

@@ -11,7 +11,7 @@ from dagora.learners.run import Run
 from dagora.learners.search.ges.operators import ClassLimits
 from dagora.learners.search.order.best_places import follow, wanted_nodes
 from dagora.learners.search.order.grow_shrink_trees import GrowShrinkTrees
-from dagora.learners.search.order.wide import growth_trees, wide_orders
+from dagora.learners.search.order.wide import growth_rows, growth_trees, wide_orders
 from dagora.learners.search.order.wide.wide_orders import WideOrders
 
 COLUMNS = 12
@@ -84,7 +84,8 @@ def test_threads_and_room_change_nothing(seed: int, monkeypatch: pytest.MonkeyPa
     alone = WideOrders(score.capabilities.pivot_form(), rules, Run(seed=3), 2)
     monkeypatch.setattr(wide_orders, "FIRST_ROOM", 1)
     # Nodes that list one or two columns only, and trees that are soon full, are no other trees.
-    monkeypatch.setattr(growth_trees, "LISTED", 1 + seed % 2)
+    for module in (growth_rows, growth_trees):
+        monkeypatch.setattr(module, "LISTED", 1 + seed % 2)
     monkeypatch.setattr(growth_trees, "NODES", 2)
     monkeypatch.setattr(growth_trees, "ENTRIES", 2)
     monkeypatch.setattr(growth_trees, "LEAST_ENTRIES", 2)

@@ -25,7 +25,8 @@ from dagora.learners.search.order.wide.growth import (
     has_added,
     would_add,
 )
-from dagora.learners.search.order.wide.growth_trees import Bench, GrowthTrees, grow, keep
+from dagora.learners.search.order.wide.growth_rows import Bench
+from dagora.learners.search.order.wide.growth_trees import GrowthTrees, grow, keep
 from dagora.scores.local_score import PivotForm
 
 # Places of a column: in front of all others, or where it is.

@@ -25,7 +25,8 @@ from dagora.learners.search.alarm import Alarm, Flag
 from dagora.learners.search.ges.operators import ClassLimits
 from dagora.learners.search.order.pivot_path import SCORED
 from dagora.learners.search.order.wide.growth import GrownParents, GrowthLimits
-from dagora.learners.search.order.wide.growth_trees import Bench, GrowthTrees, fill_parents
+from dagora.learners.search.order.wide.growth_rows import Bench
+from dagora.learners.search.order.wide.growth_trees import GrowthTrees, fill_parents
 from dagora.learners.search.order.wide.turns import (
     Order,
     Turns,
