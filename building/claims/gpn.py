@@ -36,7 +36,11 @@ BRIDGED = "bridge"  # the score of the cells that have algorithm 1
 
 def rows() -> list[Row]:
     """Every claim."""
-    few = f"n = 10; {graphs()} graphs (the paper: {GRAPHS_OF_THE_PAPER})"
+    pairs = [lead(prior, at).runs for prior in PRIORS for at in LAMBDAS]
+    few = (
+        f"n = 10; {graphs()} graphs (the paper: {GRAPHS_OF_THE_PAPER}), both chains mixed on {min(pairs)} to "
+        f"{max(pairs)}"
+    )
     return [
         curved(few),
         quartile(),

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
+from building.claims.row import hours_of
 
 from dagora.learners.registry import METHODS
 from dagora.papers.registry import ITEMS
@@ -69,6 +70,36 @@ def test_the_summary_of_the_papers_says_what_their_verdicts_say(words, claim, ve
     assert words in summary
     [said] = [row[1] for row in table_rows(text) if len(row) == 6 and claim in row[0]]
     assert verdict in said
+
+
+# What the page of ADMM says of sentences of the paper, the claim, and its verdict on the page of claims.
+OF_ADMM = [
+    ("Its lead grows with d (6.1): holds over Voting and Best; over Avg it is not clear", "the lead grows with d", "cannot be told over Avg"),
+    ("Avg has lower SHDs than Voting (6.1): **fails** at d = 10, 20 and 50", "Avg has lower SHDs", "fails** at d = 10 and 20 and 50"),
+    ("(at d = 50 with 330 runs", "Avg has lower SHDs", "fails"),
+    ("with 50 variables and 4 sites it **fails** for Best", "with few sites", "fails** for Best with 4 sites at d = 50"),
+    ("it **fails** against all data", "proteins: ADMM is better than all data", "fails** on standardised"),
+    ("better than the others and steadier (6.4, figures 4 and 8): holds", "with networks", "8 sites; steadier: holds"),
+    ("nearer all data: cannot be told with 2", "with networks", "with 2 sites, holds with 4 and 8 sites"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "claim", "verdict"), OF_ADMM, ids=lambda text: text[:30])
+def test_the_page_of_admm_says_what_the_page_of_claims_says(words, claim, verdict) -> None:
+    assert words in " ".join(page("papers/admm.md").split())
+    [said] = [row[1:] for row in table_rows(page("papers/index.md")) if len(row) == 6 and claim in row[0]]
+    assert verdict in said[0]
+    runs = re.search(r"with (\d+) runs", words)
+    assert runs is None or f"{runs[1]} runs" in " ".join(said)
+
+
+def test_hours_of_admm_are_those_of_the_kept_cells() -> None:
+    hours = sum(hours_of(f"admm-fig{figure}") for figure in (1, 2, 3, 5))
+    assert f"({hours:.1f} hours of CPU time in all)" in page("papers/admm.md")
+    assert f"figures 1, 2, 3 and 5: {hours:.1f} hours of CPU time" in page("reproductions.md")
+    assert f"admm/fig4-d20 --full      # {hours_of('admm-fig4-d20'):.1f} CPU hours" in page(
+        "reproductions.md"
+    )
 
 
 def test_no_sentence_of_the_summary_is_without_a_verdict() -> None:
