@@ -100,7 +100,8 @@ No edge here is a claim about causes.
 """
 )
 LONG_NOTE = (
-    f"The seconds of GP², and of “GP, bridge” under the published prior, are those of {LONG['jobs']} cores."
+    f"GP², and “GP, bridge” under the published prior, may use {LONG['jobs']} cores; where their CPU seconds "
+    "are nearly their seconds, they had one."
 )
 INTERACTIONS_NOTE = (
     "Our GP² has the kernel of eq. 18; the published code has other terms (`published=true` of the score "
