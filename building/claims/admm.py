@@ -303,7 +303,7 @@ def hours_a_run(line: str, d: str) -> float:
     """The CPU hours of one run of a line of figure 1."""
     options = {name: value for name, value in LINEAR[line].items() if name not in JUDGED}
     like = {"sites": FIG1_SITES, "model": None, "published": None} | options
-    spent = [
+    spent: list[float] = [
         one["seconds"]
         for one in kept_lines("admm-fig1")
         if str(one["parameters"]["d"]) == d
