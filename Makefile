@@ -104,6 +104,7 @@ bench: $(READY)  ## install the peers and measure the comparisons with them
 	$(BIN)/python benchmarks/privacy.py
 	$(BIN)/python benchmarks/samplers.py
 	$(BIN)/python benchmarks/gp_scores.py
+	$(BIN)/python benchmarks/mixed.py
 	$(BIN)/python benchmarks/rbnets.py
 
 # The environment: pinned and hashed packages of all extras, then dagora itself. The pins are complete, so pip

@@ -196,3 +196,16 @@ def test_folders_stand_for_what_they_hold() -> None:
         Path("tests/no_such.py"),
     ]
     assert changed_tests.now_and_later(held, []) == ([Path("tests/graph")], [])
+
+
+def test_make_bench_runs_every_comparison_with_peers() -> None:
+    """Scripts that need the peers are all in it: the page of benchmarks says so."""
+    scripts = [
+        file.name
+        for file in (ROOT / "benchmarks").glob("*.py")
+        if re.search(r"^import peers$", file.read_text(encoding="utf-8"), re.MULTILINE)
+        and file.name != "runs.py"  # what the scripts share
+    ]
+    assert "mixed.py" in scripts
+    bench = read("Makefile").partition("\nbench:")[2].partition("\n\n")[0]
+    assert [name for name in scripts if f"benchmarks/{name}" not in bench] == []

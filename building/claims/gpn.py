@@ -24,8 +24,9 @@ from dagora.papers.cell import Parameters
 from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.contrasts import Contrast, interval, subtract
 from dagora.papers.gpn.contest import BGE, GP, PUBLISHED, SPARSE, UNIFORM
-from dagora.papers.gpn.fig1_report import is_mixed
+from dagora.papers.gpn.fig1_report import MARK, is_mixed
 from dagora.papers.gpn.other_methods import CHOSEN_PAR, PUBLISHED_WAY, like
+from dagora.papers.gpn.sampled import SAMPLERS
 from dagora.papers.tables import Mean, mean
 
 LAMBDAS = ("0.0", "0.5", "1.0")
@@ -36,7 +37,11 @@ BRIDGED = "bridge"  # the score of the cells that have algorithm 1
 
 def rows() -> list[Row]:
     """Every claim."""
-    few = f"n = 10; {graphs()} graphs (the paper: {GRAPHS_OF_THE_PAPER})"
+    pairs = [lead(prior, at).runs for prior in PRIORS for at in LAMBDAS]
+    few = (
+        f"n = 10; {graphs()} graphs (the paper: {GRAPHS_OF_THE_PAPER}), both chains mixed on {min(pairs)} to "
+        f"{max(pairs)}"
+    )
     return [
         curved(few),
         quartile(),
@@ -296,14 +301,15 @@ def times() -> Row:
         "CPU seconds a table, λ = 1: " + ", ".join(f"{name} {ours[name]}" for name in order),
         ", ".join(f"{name} {theirs[name]}" for name in ("kPC-DC", "DiBS+", "BGe"))
         + f", GP with Laplace {theirs['GP']}",
-        f"{graphs()} graphs, kernel PC 12, DiBS+ {dibs_graphs()}",
+        f"{graphs()} graphs, kernel PC {other_graphs('kPC-DC, N/2 with replacement')}, DiBS+ "
+        f"{other_graphs('DiBS+, par = 2')}",
         "gpn/fig1-others --full",
     )
 
 
-def dibs_graphs() -> str:
-    """The graphs of DiBS+ as its authors chose it, at λ = 1."""
-    return entry("gpn-fig1-others-fig1", "graphs", method="DiBS+, par = 2", λ="1.0")
+def other_graphs(method: str) -> str:
+    """The graphs of a method that is no Gaussian-process network, at λ = 1."""
+    return entry("gpn-fig1-others-fig1", "graphs", method=method, λ="1.0")
 
 
 def networks() -> int:
@@ -439,6 +445,11 @@ def beside(method: str, prior: str, column: str) -> str:
     return entry("gpn-table1-beside", column, method=method, prior=prior)
 
 
+def with_mark(text: str) -> str:
+    """A number with one digit, or as it is where it is marked."""
+    return text if text.endswith(MARK) else number(text, 1)
+
+
 def proteins() -> Row:
     """Errors on the proteins."""
     parts, numbers, theirs = [], [], []
@@ -457,18 +468,21 @@ def proteins() -> Row:
     worst = max(float(beside(f"GP, {sampler}", "uniform", "R-hat")) for sampler in ("partition", "order"))
     weighted_line = beside("GP, weighted, partition", "published", "E-SHD")
     worth = beside("GP, weighted, partition", "published", "ESS of weights")
-    bridged = [
-        number(beside(f"GP, bridge, {sampler}", "uniform", "E-SHD"), 1) for sampler in ("partition", "order")
-    ]
+    bridged = {
+        prior: [with_mark(beside(f"GP, bridge, {sampler}", prior, "E-SHD")) for sampler in SAMPLERS]
+        for prior in (UNIFORM, PUBLISHED)
+    }
+    draws = [number(beside(f"GP, bridge, {sampler}", PUBLISHED, "ESS of weights"), 0) for sampler in SAMPLERS]
     return Row(
         "proteins: GP has fewer errors than BGe (5, table 1)",
         HOLDS if all(parts) else FAILS,
         f"E-SHD of GP (uniform prior) and BGe: {'; '.join(numbers)}; R-hat at most {worst:.2f}, one table: "
-        f"no interval. GP by bridge sampling (algorithm 1, uniform prior) {' and '.join(bridged)}. GP, "
-        f"weighted {weighted_line}: worth {float(worth):.0f} draws",
+        f"no interval. GP by bridge sampling (algorithm 1) {' and '.join(bridged[UNIFORM])} from draws under "
+        f"the uniform prior, {' and '.join(bridged[PUBLISHED])} from draws under the published one, worth "
+        f"{' and '.join(draws)} draws. GP, weighted {weighted_line}: worth {float(worth):.0f} draws",
         "; ".join(theirs),
         "853 rows",
-        "gpn/table1",
+        "gpn/table1 --full",
     )
 
 

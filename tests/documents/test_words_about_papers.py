@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
+from building.claims.row import hours_of
 
 from dagora.learners.registry import METHODS
 from dagora.papers.registry import ITEMS
@@ -49,12 +50,14 @@ SUMMARY = [
     ("but for some of its sentences about the baselines", "with few sites the baselines are better", "fails"),
     ("not all of it on standardised proteins", "proteins: ADMM is better than all data", "fails** on standardised"),
     ("with enough rows one secure sum of second moments is closer", "one secure sum of second moments does better", "holds with 256 rows"),
+    ("with 30 rows of 10 variables it is further from it than ADMM", "one secure sum of second moments does better", "with 3 d rows **fails** at d = 10"),
     ("where rows are many and noise variances are equal", "NOTEARS is clearly better on dense ones", "holds with 1000 rows"),
     ("its lead over a stricter GES is small or gone", "and its lead grows with d", "fails** with 20 (stricter GES)"),
     ("nearer to the truth than BGe on curved relations under sparse priors", "GP is nearer to the truth than BGe", "under a sparse one: holds"),
     ("that cannot be told on 80 graphs", "GP is nearer to the truth than BGe", "which the paper states: cannot be told"),
     ("on linear relations they are further", "and competitive with it on linear", "uniform prior: **fails**"),
     ("and on the proteins, too", "proteins: GP has fewer errors", "fails"),
+    ("They are nearer than kernel PC and DiBS+ on curved relations under every prior", "GP is nearer than kernel PC", "uniform prior: holds; sparse: holds; authors' settings: holds"),
     ("Private K2 works as stated", "the graph is that of K2 on joined rows", "holds"),
     ("its approximation of the score often changes the graph", "g may stand for f", "fails"),
     ("RBNets is slower than plain searches", "faster than exact and heuristic searches", "fails"),
@@ -69,6 +72,36 @@ def test_the_summary_of_the_papers_says_what_their_verdicts_say(words, claim, ve
     assert words in summary
     [said] = [row[1] for row in table_rows(text) if len(row) == 6 and claim in row[0]]
     assert verdict in said
+
+
+# What the page of ADMM says of sentences of the paper, the claim, and its verdict on the page of claims.
+OF_ADMM = [
+    ("Its lead grows with d (6.1): holds over Voting and Best; over Avg it **fails** from 20 to 50 (330 runs", "the lead grows with d", "**fails** over Avg from 20 to 50"),
+    ("Avg has lower SHDs than Voting (6.1): **fails** at d = 10, 20 and 50", "Avg has lower SHDs", "fails** at d = 10 and 20 and 50"),
+    ("(at d = 50 with 330 runs", "Avg has lower SHDs", "fails"),
+    ("with 50 variables and 4 sites it **fails** for Best", "with few sites", "fails** for Best with 4 sites at d = 50"),
+    ("it **fails** against all data", "proteins: ADMM is better than all data", "fails** on standardised"),
+    ("better than the others and steadier (6.4, figures 4 and 8): holds", "with networks", "8 sites; steadier: holds"),
+    ("nearer all data: cannot be told with 2", "with networks", "with 2 sites, holds with 4 and 8 sites"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "claim", "verdict"), OF_ADMM, ids=lambda text: text[:30])
+def test_the_page_of_admm_says_what_the_page_of_claims_says(words, claim, verdict) -> None:
+    assert words in " ".join(page("papers/admm.md").split())
+    [said] = [row[1:] for row in table_rows(page("papers/index.md")) if len(row) == 6 and claim in row[0]]
+    assert verdict in said[0]
+    runs = re.search(r"with (\d+) runs", words)
+    assert runs is None or f"{runs[1]} runs" in " ".join(said)
+
+
+def test_hours_of_admm_are_those_of_the_kept_cells() -> None:
+    hours = sum(hours_of(f"admm-fig{figure}") for figure in (1, 2, 3, 5))
+    assert f"({hours:.1f} hours of CPU time in all)" in page("papers/admm.md")
+    assert f"figures 1, 2, 3 and 5: {hours:.1f} hours of CPU time" in page("reproductions.md")
+    assert f"admm/fig4-d20 --full      # {hours_of('admm-fig4-d20'):.1f} CPU hours" in page(
+        "reproductions.md"
+    )
 
 
 def test_no_sentence_of_the_summary_is_without_a_verdict() -> None:

@@ -102,3 +102,11 @@ def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert set(found) == set(few)
     assert found["empty graph"]["E-SHD"] == 7  # the edges of the first graph
     assert found["kPC-DC, halves"]["edges"] > 0
+
+
+def test_a_page_of_the_empty_graph_alone_has_no_run_times() -> None:
+    numbers = {"shd": 8.0, "tp": 0.0, "fp": 0.0, "class_shd": 8.0, "edges": 0.0, "cpu_seconds": 0.0}
+    cell = MeasuredCell(
+        {**others.METHODS["empty graph"], **others.table_parameters(1.0, 0)}, {**numbers, "true_edges": 8}
+    )
+    assert list(others.report([cell]).pictures) == ["shd"]

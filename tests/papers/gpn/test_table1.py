@@ -94,7 +94,9 @@ def test_end_to_end(
     notes = " ".join(json.loads(ran.out)["notes"])
     assert "dual" in notes
     assert "are not of one kernel" not in notes, "no line of GP² is ours"
-    assert "are not of one kernel" in " ".join(table1.interactions([MeasuredCell({"score": "gp2"}, {})]))
+    squared = table1.full_size([MeasuredCell({"score": "gp2", **table1.LONG}, {})])
+    assert "are not of one kernel" in " ".join(squared)
+    assert "those of 8 cores" in " ".join(squared)
     assert (tmp_path / "out" / "gpn-table1-shd.svg").is_file()
 
 

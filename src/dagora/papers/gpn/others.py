@@ -145,7 +145,7 @@ def report(measured: Sequence[MeasuredCell]) -> Report:
     return Report(
         "gpn/fig1-others: kernel PC, DiBS+ and the empty graph on the tables of figures 1 and 2",
         (distances(measured, paper), run_times(measured, paper)),
-        {"shd": shd_boxes(measured, paper), "seconds": time_boxes(measured, paper)},
+        charts(measured, paper),
         (*NOTES, *within_one(measured, paper), *about_run_times(measured, paper)),
     )
 
@@ -199,6 +199,14 @@ def runs_of(
             if cells:
                 name, par = PAPER_NAMES.get(str(options["method"]), ""), options.get("weight_sd")
                 yield decay, label, cells, paper.get((decay, name, "" if par is None else f"par = {par:g}"))
+
+
+def charts(measured: Sequence[MeasuredCell], paper: Paper) -> dict[str, str]:
+    """The figures; no run times where the empty graph alone was measured."""
+    drawn = {"shd": shd_boxes(measured, paper)}
+    if any(cell.parameters["method"] != EMPTY for cell in measured):
+        drawn["seconds"] = time_boxes(measured, paper)
+    return drawn
 
 
 def shd_boxes(measured: Sequence[MeasuredCell], paper: Paper) -> str:
