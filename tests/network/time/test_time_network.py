@@ -260,6 +260,8 @@ def test_bad_questions_get_one_line() -> None:
         network.forecast(data, 2, do={"x@t+5": 1})
     with pytest.raises(OptionError, match="set to a number, not to 'high'"):
         network.forecast(data, 2, do={"x": "high"})
+    with pytest.raises(OptionError, match="steps must be a whole number from 1 to 10,000, not 10001"):
+        network.forecast(data, 10_001)
     with pytest.raises(OptionError, match="steps must be a whole number"):
         network.forecast(data, 0)
     with pytest.raises(OptionError, match="level must be a number between 0 and 1"):
