@@ -344,3 +344,12 @@ def test_a_class_of_graphs_forecasts_and_says_how_its_lines_were_directed() -> N
         assert one.sd("y") == pytest.approx(found.sd("y"), rel=0.05)
     with pytest.raises(GraphError, match="lines without a direction"):
         dagora.fit(line, as_data(values), time="t")
+
+
+def test_a_network_of_numbers_too_large_is_refused_in_one_line() -> None:
+    data = as_data(simulated(np.random.default_rng(3), 60))
+    window = dagora.fit(VAR, data, time="t").window
+    for node in ("x", "x[t-1]"):
+        broken = TimeNetwork(replace(window, sds={**window.sds, node: 1e308}))
+        with pytest.raises(QueryError, match=r"too large|beyond all numbers"):
+            broken.forecast(data, 2, time="t")

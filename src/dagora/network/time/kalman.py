@@ -84,9 +84,10 @@ class LinearSteps:
         d, size = top.shape
         moved = np.zeros((size, size))
         moved[:d], moved[d:, : size - d] = top, np.eye(size - d)
-        if not np.isfinite(moved).all():
+        try:
+            return float(np.abs(np.linalg.eigvals(moved)).max(initial=0.0))
+        except np.linalg.LinAlgError:  # numbers that are not finite, or differ by more than their digits
             return float("inf")
-        return float(np.abs(np.linalg.eigvals(moved)).max(initial=0.0))
 
     @cached_property
     def _solved(self) -> dict[tuple[int, tuple[tuple[str, float], ...]], tuple[Array, Array, Array]]:
@@ -231,6 +232,8 @@ def invert(covariance: Array, error: Array) -> tuple[Array, float, int, bool]:
     """The inverse on directions with noise, its log determinant, their number; True if the rest fits."""
     if not len(error):
         return covariance, 0.0, 0, True
+    if not np.isfinite(covariance).all():
+        raise QueryError("the network's numbers are too large or too small for its steps: look at its file")
     values, vectors = np.linalg.eigh(covariance)
     noisy = values > NO_NOISE * max(float(values[-1]), NO_NOISE)
     off = vectors[:, ~noisy].T @ error
