@@ -5,9 +5,11 @@ import json
 import numpy as np
 import pytest
 
+from dagora.base.errors import FormatError
 from dagora.formats import json_format, read_network
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
+from dagora.graph.lagged_graph import LaggedGraph
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork
 from tests.formats.format_oracles import assert_same_network
 
@@ -155,3 +157,22 @@ def edited(network, **changes):
 )
 def test_malformed_networks(text, line, refused):
     assert refused("n.json", text, read_network).startswith(line)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("lagged_edges", [["x", "y", 2]]),
+        ("lagged_edges", []),
+        ("lagged_edges", None),
+        ("lags", 2),
+        ("variables", ["x", "z"]),
+    ],
+)
+def test_a_graph_in_time_that_contradicts_itself_is_refused(key: str, value: object) -> None:
+    graph = LaggedGraph("xy", 1, [("x", "y", 1), ("x", "y", 0)], [])
+    content = graph.to_dict()
+    content["lagged_edges"].reverse()
+    assert LaggedGraph.of_window(json_format.parse_graph(json.dumps(content))) == graph
+    with pytest.raises(FormatError, match=f'"{key}" must'):
+        json_format.parse_graph(json.dumps({**content, key: value}))

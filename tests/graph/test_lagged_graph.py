@@ -6,6 +6,7 @@ import pytest
 from dagora.base.errors import GraphError
 from dagora.base.parsing import parse_json
 from dagora.formats.json_format import parse_graph, render_graph
+from dagora.graph import lagged_graph
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.drawing import draw_svg
@@ -224,3 +225,13 @@ def test_lines_are_directed_as_in_a_graph_of_the_class_or_by_order() -> None:
     assert ("c", "a", 0) in turned.directed().edges, "a → c would close a cycle"
     with pytest.raises(GraphError, match="lines without a direction"):
         odd.unrolled(2)
+
+
+@pytest.mark.parametrize("lag", ["999999999", "9" * 6000])
+def test_an_enormous_lag_in_a_name_takes_no_memory(lag: str) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("a set of all nodes was made")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lagged_graph, "range", refuse, raising=False)
+        assert LaggedGraph.of_window(DAG(["x", f"x[t-{lag}]"])) is None

@@ -68,6 +68,30 @@ def test_several_series_are_joined() -> None:
     assert joined([0.5, 0.5]) == pytest.approx(0.25 * (1 - np.log(0.25)), rel=1e-12)
 
 
+def test_random_walks_among_steady_series_are_told_with_their_share() -> None:
+    rng = np.random.default_rng(8)
+    steady = [autoregression(rng, 0.5, 120) for _ in range(20)]
+    walks = [rng.normal(size=120).cumsum() for _ in range(10)]
+    drifting = [0.2 * np.arange(120) + autoregression(rng, 0.5, 120) for _ in range(10)]
+    columns = {"x": [*steady[:10], *walks], "y": steady, "z": [*steady[10:], *drifting]}
+    found = wandering(panel_of({name: np.concatenate(parts) for name, parts in columns.items()}, series=20))
+    assert (found.roots, found.drifts) == (("x",), ("z",))
+    assert found.partly.keys() == {"x", "z"}
+    some, total = found.partly["x"]
+    assert total == 20
+    assert 6 <= some <= 14
+
+
+@pytest.mark.parametrize("steps", [30, 80])
+def test_panels_of_steady_series_are_rarely_told(steps: int) -> None:
+    rng = np.random.default_rng(9)
+    told = 0
+    for _ in range(50):
+        rows = np.concatenate([autoregression(rng, 0.5, steps) for _ in range(8)])
+        told += bool(wandering(panel_of({"x": rows}, series=8)).roots)
+    assert told <= 4
+
+
 def test_holes_cut_a_series_and_short_or_constant_runs_say_nothing() -> None:
     rng = np.random.default_rng(5)
     rows = np.column_stack([np.arange(300), rng.normal(size=300), np.ones(300)])

@@ -259,7 +259,19 @@ def _graph(document: Object) -> AnyGraph:
         if "edges" in document and set(_pairs(document, "edges")) != set(pag.edges):
             raise FormatError('"edges" must have the edges a --> b of "marked_edges" and no others')
         return pag
-    return build_graph(nodes, _pairs(document, "edges"), _pairs(document, "undirected"))
+    graph = build_graph(nodes, _pairs(document, "edges"), _pairs(document, "undirected"))
+    in_time = LaggedGraph.of_window(graph) if "lagged_edges" in document else None
+    if in_time is not None:
+        usual = in_time.to_dict()
+        edges = document["lagged_edges"]
+        if not isinstance(edges, list) or sorted(map(repr, edges)) != sorted(
+            map(repr, usual["lagged_edges"])
+        ):
+            raise FormatError('"lagged_edges" must have the edges of "edges" and no others: change both')
+        for key in ("variables", "lags"):
+            if document.get(key, usual[key]) != usual[key]:
+                raise FormatError(f'"{key}" must be that of "nodes": change both')
+    return graph
 
 
 def _triples(document: Object, key: str) -> list[tuple[str, str, str]]:

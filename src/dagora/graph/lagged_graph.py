@@ -24,7 +24,8 @@ from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.interventions import interventional_cpdag
 
-LAGGED = re.compile(r"(?P<variable>.*)\[t-(?P<lag>[1-9][0-9]*)\]", re.DOTALL)
+# Nobody writes a lag of more digits: it is a name.
+LAGGED = re.compile(r"(?P<variable>.*)\[t-(?P<lag>[1-9][0-9]{0,8})\]", re.DOTALL)
 
 LaggedEdge = tuple[str, str, int]
 
@@ -205,7 +206,9 @@ class LaggedGraph(NotebookView):
         found = [split_name(node) for node in graph.nodes]
         lags = max((lag for _, lag in found), default=0)
         variables = tuple(name for name, lag in found if not lag)
-        if not lags or set(found) != {(name, lag) for lag in range(lags + 1) for name in variables}:
+        if not lags or len(found) != (lags + 1) * len(variables):  # before a set of as many is made
+            return None
+        if set(found) != {(name, lag) for lag in range(lags + 1) for name in variables}:
             return None
         edges = [(*split_name(tail), *split_name(head)) for tail, head in graph.edges]
         if any(later for *_, later in edges) or any(

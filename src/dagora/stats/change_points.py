@@ -4,6 +4,7 @@ The score of a coefficient at a window is x_t e_t, with the residual e_t, that o
 nothing changes, their sums over a run of rows, as far as they deviate from a straight line, behave as a
 Brownian bridge, and the largest deviation has Kolmogorov's distribution (Brown, Durbin & Evans 1975;
 Ploberger & Krämer 1992; Zeileis & Hornik 2007). Where they deviate most is the likeliest place of a change.
+Each run has a regression of its own: series that differ from each other, but stay the same, do not change.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from scipy.special import kolmogorov
 
 Floats = NDArray[np.float64]
 
-# Windows that a run needs to be looked at.
-FEWEST = 50
+# Windows that a run needs to be looked at, and for each coefficient.
+FEWEST, FEWEST_EACH = 50, 3
 
 
 @dataclass(frozen=True)
@@ -44,15 +45,15 @@ def find_change(
     (True, True)
     """
     regressors = np.stack([np.ones(len(child)), *parents])
-    slopes = np.linalg.lstsq(regressors.T, child, rcond=None)[0]
-    left = child - slopes @ regressors
-    scores = np.concatenate([regressors * left, [left**2 - (left**2).mean()]])
     found: RegressionChange | None = None
     tried = 0
     for number, (start, stop) in enumerate(runs):
-        if stop - start < FEWEST:
+        if stop - start < max(FEWEST, FEWEST_EACH * len(regressors)):
             continue
-        own = scores[:, start:stop] - scores[:, start:stop].mean(axis=1, keepdims=True)
+        here, target = regressors[:, start:stop], child[start:stop]
+        left = target - np.linalg.lstsq(here.T, target, rcond=None)[0] @ here
+        own = np.concatenate([here * left, [left**2]])
+        own -= own.mean(axis=1, keepdims=True)
         tried += len(own)
         spread = np.sqrt((own**2).sum(axis=1))
         sums = np.abs(own.cumsum(axis=1)) / np.where(spread > 0, spread, np.inf)[:, None]

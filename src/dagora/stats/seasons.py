@@ -65,7 +65,7 @@ def seasonal(panel: Panel) -> Seasonal:
         every = 1 + int(2 * CYCLES * steps / MOST_STEPS)  # of a long season not every step is looked at
         known = [season / every for season in set(told.values())]
         for at in (each for each in numbers if each not in told):
-            runs = [run[::every][-MOST_STEPS:] for run in runs_of(panel, at)]
+            runs = [run[::every][-MOST_STEPS:] for _, run in runs_of(panel, at)]
             tests = [wave_test(run, steps / every, known) for run in runs if long_enough(run, steps / every)]
             if tests and joined(p for p, _ in tests) * len(numbers) * len(periods) <= LEVEL:
                 found.append(panel.table.names[at])
@@ -136,7 +136,7 @@ def left_of(rows: Floats, given: int) -> Floats:
 def repeats(panel: Panel, column: int, steps: float) -> bool:
     """Return True if a column tells the season: it is the same one season later, or four (leap years)."""
     after = apart = 0.0
-    for run in runs_of(panel, column):
+    for _, run in runs_of(panel, column):
         lag = round(4 * steps) if len(run) > 5 * steps and steps % 1 else round(steps)
         if len(run) >= lag + 2:
             after += float(((run[lag:] - run[:-lag]).astype(np.float64) ** 2).mean())

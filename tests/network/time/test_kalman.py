@@ -116,3 +116,30 @@ def test_a_smoother_that_would_keep_too_much_is_refused(monkeypatch: pytest.Monk
     steps = StepModel(gaussian_network(ONE, seed=3).model)
     with pytest.raises(QueryError, match="choose fewer steps, or filter"):
         run_smoother(steps, history_of(np.zeros((20, 3)), np.ones((20, 3), dtype=bool)))
+
+
+def test_far_steps_of_a_settled_series_are_not_computed_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = StepModel(
+        GaussianNetwork(
+            LaggedGraph("x", 2, [("x", "x", 1), ("x", "x", 2)]).unrolled(3),
+            {"x": 0.3, "x[t-1]": 0.0, "x[t-2]": 0.0},
+            {"x": np.array([0.5, 0.3]), "x[t-1]": np.array([0.5]), "x[t-2]": np.array([])},
+            {"x": 1.0, "x[t-1]": 1.0, "x[t-2]": 1.0},
+        ).model
+    )
+    history = history_of(np.array([[1.0], [2.0], [9.0]]), np.ones((3, 1), dtype=bool)).extended(3000)
+    set_at = {("x", 1500): 40.0} | {("x", step): -7.0 for step in range(2900, 3003)}
+    whole = run_filter(steps, history, set_at, keep=True)  # the way back needs every step
+    taken = []
+    usual = kalman.predict
+    monkeypatch.setattr(kalman, "predict", lambda *given: taken.append(1) or usual(*given))
+    for settings, most in (({}, 400), ({("x", 1500): 40.0}, 1900), (set_at, 2910)):
+        taken.clear()
+        found = run_filter(steps, history, settings)
+        assert len(taken) < most
+    assert found.means == pytest.approx(whole.means, abs=1e-10)
+    assert found.covariances == pytest.approx(whole.covariances, abs=1e-10)
+    assert found.means[-1, 0] == -7.0
+    near = run_filter(steps, history, {("x", 1500): 40.0}).means
+    assert near[:2900] == pytest.approx(whole.means[:2900], abs=1e-10)
+    assert near[-1, 0] == pytest.approx(0.3 / 0.2)

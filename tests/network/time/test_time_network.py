@@ -260,6 +260,8 @@ def test_bad_questions_get_one_line() -> None:
         network.forecast(data, 2, do={"x@t+5": 1})
     with pytest.raises(OptionError, match="set to a number, not to 'high'"):
         network.forecast(data, 2, do={"x": "high"})
+    with pytest.raises(OptionError, match="steps must be a whole number from 1 to 10,000, not 10001"):
+        network.forecast(data, 10_001)
     with pytest.raises(OptionError, match="steps must be a whole number"):
         network.forecast(data, 0)
     with pytest.raises(OptionError, match="level must be a number between 0 and 1"):
@@ -342,3 +344,12 @@ def test_a_class_of_graphs_forecasts_and_says_how_its_lines_were_directed() -> N
         assert one.sd("y") == pytest.approx(found.sd("y"), rel=0.05)
     with pytest.raises(GraphError, match="lines without a direction"):
         dagora.fit(line, as_data(values), time="t")
+
+
+def test_a_network_of_numbers_too_large_is_refused_in_one_line() -> None:
+    data = as_data(simulated(np.random.default_rng(3), 60))
+    window = dagora.fit(VAR, data, time="t").window
+    for node in ("x", "x[t-1]"):
+        broken = TimeNetwork(replace(window, sds={**window.sds, node: 1e308}))
+        with pytest.raises(QueryError, match=r"too large|beyond all numbers"):
+            broken.forecast(data, 2, time="t")

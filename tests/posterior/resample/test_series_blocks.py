@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.base.errors import OptionError
+from dagora.base.errors import DataError, OptionError
 from dagora.data.series import Panel
 from dagora.data.table import Table
 from dagora.posterior.resample.series_blocks import SeriesBlocks, usual_length
@@ -101,3 +101,10 @@ def test_blocks_go_with_time() -> None:
     table = dagora.simulate_series(dagora.random_dag("er", 3, 1, 1), 50, 1, lags=1).table
     with pytest.raises(OptionError, match="block must be a whole number"):
         dagora.bootstrap(table, "tabu", samples=2, block=0, time="t")
+
+
+@pytest.mark.parametrize("resample", ["halves", "half-rows"])
+def test_half_of_one_window_is_refused(resample: str) -> None:
+    rows = {"t": [0, 1], "x": ["a", "b"], "y": ["u", "u"]}
+    with pytest.raises(DataError, match="half of 1 window is none"):
+        dagora.bootstrap(rows, "hill-climb", score="k2", samples=2, time="t", lags=1, resample=resample)

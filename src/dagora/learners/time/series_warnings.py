@@ -58,12 +58,27 @@ def wandering_words(found: Wandering, edges: Iterable[Edge]) -> list[str]:
         one = len(names) == 1
         between = between_them(names, edges)
         words = f"{listing([*names])} {what.replace('random walks', 'a random walk') if one else what}"
+        words += share_words(found, names)
         if between:
             words += f": edges between such columns may mean nothing: do not trust {some_of(between, 5)}"
         elif not one:
             words += ": edges between such columns would mean little, and there is none"
         told.append(f"{words}; {DIFFERENCES}")
     return told
+
+
+def share_words(found: Wandering, names: Iterable[str]) -> str:
+    """The share of the series in which these columns wander, where it is not all of them.
+
+    >>> share_words(Wandering(("x", "y"), (), {"y": (3, 8)}), ("x", "y"))
+    " ('y' in about 3 of 8 series)"
+    """
+    shares = [
+        f"'{name}' in about {found.partly[name][0]} of {found.partly[name][1]}"
+        for name in names
+        if name in found.partly
+    ]
+    return f" ({some_of(shares, 5)} series)" if shares else ""
 
 
 def untested_words(panel: Panel, edges: Iterable[Edge]) -> list[str]:

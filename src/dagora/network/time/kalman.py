@@ -29,6 +29,9 @@ Array = NDArray[np.float64]
 NO_NOISE = 1e-12
 """A measured direction whose variance is below this share of the largest counts as without noise."""
 
+SETTLED = 1e-14
+"""Change from step to step, as a share and in units of the noise, below which nothing changes any more."""
+
 MOST_NUMBERS = 150_000_000
 """Numbers that the way back of the smoother may keep (1.2 GB)."""
 
@@ -50,13 +53,22 @@ class LinearSteps:
 
     def equations(self, step: int, set_at: Mapping[At, float]) -> tuple[Array, Array, Array]:
         """T, m and the covariance of e for a step, over the variables and the state before it."""
-        own = {name: set_at[name, step] for name in self.steps.variables if (name, step) in set_at}
-        if not own:
-            early = min(step, self.steps.lags)
-            if early not in self._usual:
-                self._usual[early] = self._solve(early, {})
-            return self._usual[early]
-        return self._solve(step, own)
+        own = self.set_here(step, set_at)
+        key = (min(step, self.steps.lags), tuple(own.items()))
+        if key not in self._solved:
+            self._solved[key] = self._solve(key[0], own)
+        return self._solved[key]
+
+    def set_here(self, step: int, set_at: Mapping[At, float]) -> dict[str, float]:
+        """The variables that are set at a step."""
+        return {name: set_at[name, step] for name in self.steps.variables if (name, step) in set_at}
+
+    def last_news(self, history: SeriesHistory, set_at: Mapping[At, float]) -> int:
+        """The last step at which something was seen, or at which other values are set than before."""
+        for step in range(history.steps - 1, self.steps.lags, -1):
+            if history.seen[step].any() or self.set_here(step, set_at) != self.set_here(step - 1, set_at):
+                return step
+        return self.steps.lags
 
     def growth(self) -> float:
         """The factor by which the series grow from step to step in the long run; below 1 they stay in bounds.
@@ -72,12 +84,13 @@ class LinearSteps:
         d, size = top.shape
         moved = np.zeros((size, size))
         moved[:d], moved[d:, : size - d] = top, np.eye(size - d)
-        if not np.isfinite(moved).all():
+        try:
+            return float(np.abs(np.linalg.eigvals(moved)).max(initial=0.0))
+        except np.linalg.LinAlgError:  # numbers that are not finite, or differ by more than their digits
             return float("inf")
-        return float(np.abs(np.linalg.eigvals(moved)).max(initial=0.0))
 
     @cached_property
-    def _usual(self) -> dict[int, tuple[Array, Array, Array]]:
+    def _solved(self) -> dict[tuple[int, tuple[tuple[str, float], ...]], tuple[Array, Array, Array]]:
         return {}
 
     def _solve(self, step: int, own: Mapping[str, float]) -> tuple[Array, Array, Array]:
@@ -149,8 +162,10 @@ def run_filter(
     means, covariances = np.zeros((total, d)), np.zeros((total, d, d))
     logs, distances, measured = np.zeros(total), np.zeros(total), np.zeros(total, dtype=np.int64)
     kept = []
+    news = total if keep else linear.last_news(history, fixed)
     for step in range(total):
         top, constant, noise = linear.equations(step, fixed)
+        last = (mean, covariance)
         mean, covariance = predict(mean, covariance, top, constant, noise, d)
         seen = np.flatnonzero(history.seen[step])
         seen = np.array([k for k in seen if (steps.variables[k], step) not in fixed], dtype=np.int64)
@@ -177,6 +192,12 @@ def run_filter(
         means[step] = mean[:d] * scales
         covariances[step] = covariance[:d, :d] * scales[:, None] * scales
         set_exactly(steps, step, fixed, means, covariances)
+        if step > news and all(
+            np.allclose(one, other, SETTLED, SETTLED)
+            for one, other in zip((mean, covariance), last, strict=True)
+        ):
+            means[step:], covariances[step:] = means[step], covariances[step]
+            break
         if keep:
             kept.append(FilterStep(*before, gain, inverse, error, seen, top))
     return FilterResult(means, covariances, logs, distances, measured, tuple(kept))
@@ -211,6 +232,8 @@ def invert(covariance: Array, error: Array) -> tuple[Array, float, int, bool]:
     """The inverse on directions with noise, its log determinant, their number; True if the rest fits."""
     if not len(error):
         return covariance, 0.0, 0, True
+    if not np.isfinite(covariance).all():
+        raise QueryError("the network's numbers are too large or too small for its steps: look at its file")
     values, vectors = np.linalg.eigh(covariance)
     noisy = values > NO_NOISE * max(float(values[-1]), NO_NOISE)
     off = vectors[:, ~noisy].T @ error

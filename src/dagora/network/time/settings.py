@@ -20,8 +20,8 @@ SETTING = re.compile(r"(?P<name>.+)@t\+(?P<ahead>[1-9][0-9]*)", re.DOTALL)
 
 DRAWS = 10_000
 """Draws of forecasts by simulation: a mean is then known to 1 % of its standard deviation."""
-MOST_AHEAD, MOST_DRAWS = 100_000, 10_000_000
-"""Steps and draws that still fit into the memory of a machine, for a few variables."""
+MOST_AHEAD, MOST_DRAWS = 10_000, 10_000_000
+"""Steps that take seconds, and draws that still fit into the memory of a machine, for a few variables."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import OptionError
+from dagora.base.errors import DataError, OptionError
+from dagora.base.phrases import amount
 from dagora.base.wording import option
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.series import Panel, in_row_order
@@ -54,6 +55,8 @@ class SeriesBlocks:
                 raise OptionError(f"{option('block')} goes with {option('time')}, which says when a row was")
             return None
         windows = len(Windows.of(panel, prepared.lags).ends)
+        if windows < 2 and way != "rows":
+            raise DataError(f"half of {amount(windows, 'window')} is none: more steps are needed")
         return cls(way, length or usual_length(windows, prepared.lags), prepared.lags)
 
     @property
