@@ -339,3 +339,30 @@ def test_the_manual_works_as_it_stands(
     for tail, head, value in claimed:
         assert measured[tail, head] == pytest.approx(float(value), abs=0.06)
     assert {file.name for file in tmp_path.iterdir()} >= {"posterior.json", "edges.svg", "run.npz"}
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        pytest.param("sample {} --draws 20 --chains 2 --method order", True, marks=pytest.mark.full),
+        ("learn {} --score bdeu", True),
+        ("learn {} --score bdeu --bootstrap 5", False),  # these two do not go with it
+        ("learn {} --score bdeu -o network.bif", False),
+        ("sample {} --weights c", False),  # what is missing beside weights is not modelled
+    ],
+)
+def test_missing_cells_are_refused_with_the_way_to_draw_them(
+    run: Callable, tmp_path: Path, words: str, offered: bool
+) -> None:
+    rows = dagora.simulate(dagora.DAG("ab", ["ab"]), "logistic", 60, seed=1).table
+    cells = [",".join("01"[int(code)] for code in row) for row in zip(*rows.columns, strict=True)]
+    cells[3] = "," + cells[3][2:]
+    lines = ["a,b,c", *(f"{cell},{1 + k % 3}" for k, cell in enumerate(cells))]
+    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+    asked = words.format(tmp_path / "rows.csv").split()
+    refused = run(*asked)
+    assert refused.code == 2
+    assert "1 cell is missing, the first in column 'a', data row 4: choose --missing drop" in refused.err
+    assert ("or --impute 20 to draw what is missing" in refused.err) == offered
+    if offered:
+        assert run(*asked, "--impute", 3).code == 0

@@ -59,6 +59,13 @@ def lines(rows: int = 300) -> np.ndarray:
     return np.column_stack([a, 2 * a + rng.normal(size=rows), rng.normal(size=rows)])
 
 
+@pytest.mark.parametrize("estimator", CHECKED, ids=lambda one: type(one).__name__)
+def test_two_columns_of_one_name_are_refused_in_one_line(estimator) -> None:
+    frame = pd.DataFrame(np.eye(3, dtype=int)[[0, 1, 2] * 5], columns=["a", "b", "a"])
+    with pytest.raises(DagoraError, match=r"^two columns have the same name \('a'\): rename one of them$"):
+        clone(estimator).fit(frame, [0, 1, 1] * 5)
+
+
 def test_the_learner_is_learn() -> None:
     X = lines()
     learner = StructureLearner("hill-climb").fit(X)

@@ -219,6 +219,12 @@ NET = 'net {{}} node a {{ states = ("x" "y"); }} potential ({}) {{ data = ({}); 
         ("xml", JAVABAYES.replace("0.8 0.2</TABLE>", "0.8 0.8</TABLE>"), "a distribution of 'rain' sums to 1.6, not to 1"),
         ("xml", JAVABAYES.replace("0.8 0.2</TABLE>", "nan 0.8</TABLE>"), "a probability of 'rain' is nan"),
         ("xml", JAVABAYES.replace("<OUTCOME>yes</OUTCOME>", "<OUTCOME>no</OUTCOME>"), "'rain' lists the level 'no' twice"),
+        ("xml", JAVABAYES.replace("</BIF>", "<NETWORK><NAME>n</NAME></NETWORK></BIF>"), "a <BIF> has 2 <NETWORK>, 'weather"),
+        ("xml", JAVABAYES.replace("0.8 0.2</TABLE>", "0.8 0.2</TABLE><TABLE>0.3 0.7</TABLE>"), "a <DEFINITION> has 2 <TABLE>, '0.8 0.2' and '0.3 0.7'"),
+        ("xml", JAVABAYES.replace("<FOR>rain</FOR>", "<FOR>rain</FOR><FOR>b</FOR>"), "a <DEFINITION> has 2 <FOR>, 'rain' and 'b'"),
+        ("xml", JAVABAYES.replace("US-ASCII", "EBCDIC-9"), "has the encoding 'EBCDIC-9', which is not known"),
+        ("xdsl", SMALL.format("<probabilities>1 0</probabilities><probabilities>0 1</probabilities>"), "a <cpt> has 2 <probabilities>, '1 0' and '0 1'"),
+        ("xdsl", SMALL.format("").replace("</nodes>", "</nodes><nodes></nodes>"), "a <smile> has 2 <nodes>"),
         ("xdsl", "<a/>", "must be a <smile> with <nodes>, not <a>"),
         ("xdsl", SMALL.format(""), "'a' has no <probabilities>"),
         ("xdsl", SMALL.format("<parents>b</parents><probabilities>1 0</probabilities>"), "the table of 'a' names 'b', which is not a variable"),
@@ -257,6 +263,55 @@ def test_every_cut_file_gets_one_line(ending, text, refused):
         if ending == "uai" and text[length - 1 : length + 1].strip() != text[length - 1 : length + 1]:
             continue
         refused(f"n.{ending}", text[:length], read_network)
+
+
+FRENCH = """<?xml version="1.0" encoding="UTF-8"?>
+<BIF><NETWORK><NAME>météo</NAME>
+<VARIABLE TYPE="nature"><NAME>été</NAME><OUTCOME>à Noël</OUTCOME><OUTCOME>non</OUTCOME></VARIABLE>
+<DEFINITION><FOR>été</FOR><TABLE>0.25 0.75</TABLE></DEFINITION></NETWORK></BIF>
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "encoding"),
+    [
+        ("ISO-8859-1", "latin-1"),
+        ("iso-8859-15", "iso-8859-15"),
+        ("windows-1252", "cp1252"),
+        ("UTF-16", "utf-16"),  # with a mark
+        ("UTF-16", "utf-16-le"),
+        ("UTF-16", "utf-16-be"),
+        ("UTF-16", "utf-8"),  # what text editors leave of it
+        ("US-ASCII", "utf-8"),
+        ("UTF-8", "utf-8-sig"),
+    ],
+)
+def test_xml_in_the_encoding_that_it_declares(declared, encoding, tmp_path):
+    """The oracle is the text itself, encoded by Python."""
+    (tmp_path / "n.xml").write_bytes(FRENCH.replace("UTF-8", declared).encode(encoding))
+    found = read_network(tmp_path / "n.xml")
+    assert (found.name, dict(found.levels)) == ("météo", {"été": ("à Noël", "non")})
+    assert found.tables["été"].tolist() == [0.25, 0.75]
+    graph = f'<?xml version="1.0" encoding="{declared}"?><graphml><graph><node id="été"/></graph></graphml>'
+    (tmp_path / "g.graphml").write_bytes(graph.encode(encoding))
+    assert read_graph(tmp_path / "g.graphml").nodes == ("été",)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "latin-1"])
+def test_entities_are_refused_in_every_encoding(encoding, tmp_path):
+    text = '<?xml version="1.0" encoding="ISO-8859-1"?><!DOCTYPE a [<!ENTITY b "é">]><BIF>&b;</BIF>'
+    (tmp_path / "n.xml").write_bytes(text.encode(encoding))
+    with pytest.raises(FormatError, match="line 1: declares an entity"):
+        read_network(tmp_path / "n.xml")
+    (tmp_path / "n.graphml").write_bytes(text.encode(encoding))
+    with pytest.raises(FormatError, match="has a document type declaration"):
+        read_graph(tmp_path / "n.graphml")
+
+
+def test_half_a_character_is_refused(tmp_path):
+    (tmp_path / "n.xml").write_bytes(FRENCH.encode("utf-16")[:-1])
+    with pytest.raises(FormatError, match=r"n\.xml: line \d+: is not UTF-16.* text; save the file as UTF-8"):
+        read_network(tmp_path / "n.xml")
 
 
 def test_too_many_parents_are_refused(refused):

@@ -14,20 +14,7 @@ from dagora.stats.scan.first_pass import scan_source
 from dagora.stats.scan.scan_statistics import ScanStatistics
 
 
-@takes_reading(
-    "discrete",
-    "continuous",
-    "ordinal",
-    "drop",
-    "missing",
-    "na",
-    "separator",
-    "table",
-    "decimal",
-    "counts",
-    "weights",
-    "join",
-)
+@takes_reading()
 def open_rows(
     source: Any,  # noqa: ANN401 - see below
     *,
@@ -41,7 +28,7 @@ def open_rows(
     r"""Open rows that need not fit into memory: they are read anew for every round of questions.
 
     Methods that need counts or moments run as on a table and give the same graph. Those that need the rows
-    themselves do not: take a `sample`.
+    themselves do not: take a `sample`. Groups, ranks and intervals (`discretise`) go with a sample only.
 
     Parameters
     ----------

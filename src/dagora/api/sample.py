@@ -181,7 +181,13 @@ def sample(
     source = read_source(
         data,
         jobs,
-        replace(reading, clock=clock, constants=False, trends=orders_numbers(score)),
+        replace(
+            reading,
+            clock=clock,
+            constants=False,
+            trends=orders_numbers(score),
+            imputes=interventions is None and time is None and reweight is None,
+        ),
         interventions,
         Timing.read(time, series),
     )

@@ -131,10 +131,17 @@ def report_failure(path: PathLike, error: type[DagoraError]) -> Iterator[None]:
         raise error(f"cannot write {path}: {_reason(failure)}{way_out}") from None
 
 
-def read_text(path: PathLike, *, error: type[DagoraError] = FormatError) -> str:
+def as_utf8(content: bytes) -> str:
+    """The text of bytes in UTF-8, without a byte-order mark."""
+    return content.decode("utf-8-sig")
+
+
+def read_text(
+    path: PathLike, *, error: type[DagoraError] = FormatError, decode: Callable[[bytes], str] = as_utf8
+) -> str:
     """Return the text of a UTF-8 file, decompressed if the name ends in `.gz`.
 
-    Line ends stay as they are; a byte-order mark is dropped.
+    Line ends stay as they are; a byte-order mark is dropped. `decode` knows other encodings.
 
     >>> read_text("no such folder/graph.json")
     Traceback (most recent call last):
@@ -154,10 +161,12 @@ def read_text(path: PathLike, *, error: type[DagoraError] = FormatError) -> str:
     except (OSError, ValueError) as failure:
         raise error(f"{path}: cannot be read: {_reason(failure)}") from None
     try:
-        return content.decode("utf-8-sig")
+        with naming(path):
+            return decode(content)
     except UnicodeDecodeError as failure:
         line = content.count(b"\n", 0, failure.start) + 1
-        raise error(f"{path}: line {line}: is not UTF-8 text; save the file as UTF-8") from None
+        encoding = failure.encoding.upper()
+        raise error(f"{path}: line {line}: is not {encoding} text; save the file as UTF-8") from None
 
 
 def open_unpacked(

@@ -119,6 +119,7 @@ class CommonRequest:
         trends: bool = True,
         timing: Timing | None = None,
         completes: bool = False,
+        imputes: bool = False,
         target: str | None = None,
     ) -> ReadTable:
         """Read a table that may have holes, if method and score can `model` them.
@@ -126,8 +127,8 @@ class CommonRequest:
         `marks` is the column that says which variables were set; with it, holes are refused.
         `constants` says whether numbers that never change are kept, `trends` whether few whole numbers may be
         ordered. `timing` names the columns of time and
-        series, which are kept too. `completes` says that missing values will be drawn. `target` is the one
-        column to learn about: then any number of columns will do.
+        series, which are kept too. `completes` says that missing values will be drawn, `imputes` that they
+        could be. `target` is the one column to learn about: then any number of columns will do.
         """
         from dagora.data.columns.reading_options import always, around_one, welcome
         from dagora.formats.registry import find_format, read_network
@@ -162,6 +163,7 @@ class CommonRequest:
             else partial(reason_against_model, method, self.score, marked=marks is not None)
             if model and method
             else None,
+            imputes=imputes,
             constants=constants,
         )
 

@@ -301,7 +301,14 @@ def learn_from_rows(
     ):
         table = rows = large
     else:
-        table = request.read_any(reading, data, marked_column(interventions), target=request.target)
+        others = (interventions, request.target, again.bootstrap, request.writes_tables or None)
+        table = request.read_any(
+            reading,
+            data,
+            marked_column(interventions),
+            target=request.target,
+            imputes=all(other is None for other in others),
+        )
         rows = statistics_of(table, request.jobs)
     if interventions is not None:
         rows = interventional_statistics(rows, interventions, request.jobs)

@@ -252,7 +252,14 @@ def command(
             check_rows(table.n_rows)
         rows = statistics_of(table, request.jobs)
     else:
-        table = request.read_any(reading, data, marked_column(interventions), model=False, timing=timing)
+        table = request.read_any(
+            reading,
+            data,
+            marked_column(interventions),
+            model=False,
+            timing=timing,
+            imputes=interventions is None and timing is None and request.reweight is None,
+        )
         with naming(data):
             check_rows(table.n_rows)
         rows = read_rows(table, request.jobs, interventions=interventions, timing=timing)

@@ -17,7 +17,7 @@ from sklearn.utils.validation import validate_data
 
 from dagora.base.errors import DataError, announce
 from dagora.data.columns.column_type import Column
-from dagora.data.columns.frames import columns_of_matrix, raw_of_frame
+from dagora.data.columns.frames import columns_of_matrix, raw_of_frame, two_columns_of_one_name
 from dagora.data.columns.ingest import type_columns
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions, always, as_names
@@ -30,8 +30,12 @@ LARGEST_SEED = 2**31 - 1  # the largest that NumPy's RandomState draws on every 
 def is_frame(data: object) -> bool:
     """True if data are a frame, with names and a type for each column."""
     import narwhals as nw
+    from narwhals.exceptions import DuplicateError
 
-    return isinstance(nw.from_native(data, pass_through=True, eager_only=True), nw.DataFrame)
+    try:
+        return isinstance(nw.from_native(data, pass_through=True, eager_only=True), nw.DataFrame)
+    except DuplicateError:
+        raise two_columns_of_one_name(data) from None
 
 
 def check_data(estimator: Any, data: Any, *, reset: bool, rows: int = 1, columns: int = 1) -> Any:  # noqa: ANN401

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dagora.base.errors import FormatError
-from dagora.base.files import PathLike, naming, read_text, require_path, write_whole
+from dagora.base.files import PathLike, as_utf8, naming, read_text, require_path, write_whole
 from dagora.base.phrases import some_of
 from dagora.base.wording import by_door
 from dagora.formats import (
@@ -27,6 +27,7 @@ from dagora.formats import (
     xdsl,
     xmlbif,
 )
+from dagora.formats.xml_tree import decode_xml
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import require_any_graph
 from dagora.graph.directions import without_arrows
@@ -63,6 +64,8 @@ class Format:
     keeps_origin: bool = False
     """True where a file says what the parameters rest on."""
     keeps_names: bool = True
+    decode: Callable[[bytes], str] = as_utf8
+    """From the bytes of a file to its text."""
 
 
 def _network_in_json(network: Network, originals: bool) -> str:  # noqa: ARG001 (JSON holds any name)
@@ -75,8 +78,9 @@ def _only_graphs(
     parse: Callable[[str], AnyGraph],
     render: Callable[[Graph], str],
     render_pag: Callable[[PAG], str] | None = None,
+    decode: Callable[[bytes], str] = as_utf8,
 ) -> Format:
-    return Format(name, extensions, parse, parse, render, render_pag=render_pag)
+    return Format(name, extensions, parse, parse, render, render_pag=render_pag, decode=decode)
 
 
 def _tables(
@@ -87,6 +91,7 @@ def _tables(
     *,
     keeps_origin: bool = False,
     keeps_names: bool = True,
+    decode: Callable[[bytes], str] = as_utf8,
 ) -> Format:
     """A format of discrete networks with their tables."""
 
@@ -117,6 +122,7 @@ def _tables(
         needs_tables=True,
         keeps_origin=keeps_origin,
         keeps_names=keeps_names,
+        decode=decode,
     )
 
 
@@ -133,13 +139,13 @@ FORMATS = (
     ),
     _tables("BIF", (".bif",), bif.parse, bif.render, keeps_origin=True),
     _only_graphs("DOT", (".dot", ".gv"), dot.parse_graph, dot.render_graph, dot.render_pag),
-    _only_graphs("GraphML", (".graphml",), graphml.parse_graph, graphml.render_graph),
+    _only_graphs("GraphML", (".graphml",), graphml.parse_graph, graphml.render_graph, decode=decode_xml),
     _only_graphs("DAGitty", (".dagitty",), dagitty.parse_graph, dagitty.render_graph, dagitty.render_pag),
     _only_graphs("Tetrad", (".tetrad",), tetrad.parse_graph, tetrad.render_graph, tetrad.render_pag),
     _only_graphs("CSV", (".csv",), adjacency_csv.parse_graph, adjacency_csv.render_graph),
-    _tables("XMLBIF", (".xmlbif", ".bifxml", ".xml"), xmlbif.parse, xmlbif.render),
+    _tables("XMLBIF", (".xmlbif", ".bifxml", ".xml"), xmlbif.parse, xmlbif.render, decode=decode_xml),
     _tables("Hugin", (".net",), hugin.parse, hugin.render),
-    _tables("XDSL", (".xdsl",), xdsl.parse, xdsl.render),
+    _tables("XDSL", (".xdsl",), xdsl.parse, xdsl.render, decode=decode_xml),
     _tables("UAI", (".uai",), uai.parse, uai.render, keeps_names=False),
 )
 
@@ -208,7 +214,7 @@ def read_graph(path: PathLike) -> AnyGraph:
     dagora.FormatError: missing.bif: no such file
     """
     known = find_format(path)
-    text = read_text(path)
+    text = read_text(path, decode=known.decode)
     with naming(path):
         return known.parse_graph(text)
 
@@ -272,7 +278,7 @@ def read_network(path: PathLike) -> Network:
     dagora.FormatError: graph.dot: DOT files hold no parameters; use .json or .bif
     """
     known = _network_format(path)
-    text = read_text(path)
+    text = read_text(path, decode=known.decode)
     with naming(path):
         content = known.parse(text)
         if not isinstance(content, DiscreteNetwork | GaussianNetwork | MixedNetwork):
@@ -389,7 +395,7 @@ def read_determined(source: PathLike) -> AnyGraph:
 def read_content(source: PathLike) -> AnyGraph | Network:
     """Read a network where a file holds parameters, else a graph."""
     known = find_format(source)
-    text = read_text(source)
+    text = read_text(source, decode=known.decode)
     with naming(source):
         return known.parse(text)
 

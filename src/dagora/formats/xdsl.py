@@ -17,7 +17,7 @@ from dagora.base.errors import FormatError
 from dagora.formats.bif_originals import Originals, in_words, restored
 from dagora.formats.bif_words import identifier_words
 from dagora.formats.parsed_tables import ParsedTables, by_parents, table_text
-from dagora.formats.xml_tree import parse_xml, xml_attribute, xml_text
+from dagora.formats.xml_tree import only_child, parse_xml, xml_attribute, xml_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ def parse(text: str) -> DiscreteNetwork:
     {'a': ('x', 'y')}
     """
     root = parse_xml(text)
-    nodes = root.find("nodes")
+    nodes = only_child(root, "nodes")
     if root.tag != "smile" or nodes is None:
         raise FormatError(f"must be a <smile> with <nodes>, not <{root.tag}>")
     if root.find("dynamic") is not None:
@@ -62,16 +62,22 @@ def parse(text: str) -> DiscreteNetwork:
         originals.take(name, kept_texts(node), parsed.levels[name])
     turned = OF_PYAGRUM in text[:1000]
     for node in chance:
-        name, parents = node.get("id", ""), (node.findtext("parents") or "").split()
+        name, parents = node.get("id", ""), (text_of(node, "parents") or "").split()
         parents = parents[::-1] if turned else parents
         if node.tag == "deterministic":
             parsed.add_table(name, parents, sure_numbers(parsed, node))
         else:
-            words = node.findtext("probabilities")
+            words = text_of(node, "probabilities")
             if words is None:
                 raise FormatError(f"'{name}' has no <probabilities>")
             parsed.add_table(name, parents, words.split())
     return restored(parsed.network(), originals)
+
+
+def text_of(node: Element, tag: str) -> str | None:
+    """The text of an element of a node; None where there is none."""
+    found = only_child(node, tag)
+    return None if found is None else "".join(found.itertext())
 
 
 def chance_nodes(nodes: Element) -> Iterator[Element]:
@@ -101,7 +107,7 @@ def sure_numbers(parsed: ParsedTables, node: Element) -> list[str]:
     name = node.get("id", "")
     places = {level: place for place, level in enumerate(parsed.levels[name])}
     words: list[str] = []
-    for result in (node.findtext("resultingstates") or "").split():
+    for result in (text_of(node, "resultingstates") or "").split():
         if result not in places:
             raise FormatError(f"'{name}' has no level named '{result}'")
         words += ["1" if place == places[result] else "0" for place in range(len(places))]

@@ -15,7 +15,7 @@ from dagora.base.errors import FormatError
 from dagora.formats.bif_originals import Originals, in_words, restored
 from dagora.formats.bif_words import trimmed_words
 from dagora.formats.parsed_tables import ParsedTables, by_parents, table_text
-from dagora.formats.xml_tree import parse_xml, xml_text
+from dagora.formats.xml_tree import only_child, parse_xml, xml_text
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -36,7 +36,7 @@ def parse(text: str) -> DiscreteNetwork:
     root = parse_xml(text)
     for element in root.iter():
         element.tag = element.tag.upper()
-    network = root.find("NETWORK")
+    network = only_child(root, "NETWORK")
     if root.tag != "BIF" or network is None:
         raise FormatError(f"must be a <BIF> with a <NETWORK>, not <{root.tag.lower()}>")
     parsed = ParsedTables((network.findtext("NAME") or "unknown").strip())
@@ -52,8 +52,6 @@ def parse(text: str) -> DiscreteNetwork:
     originals.take(None, [one.text or "" for one in network.findall("PROPERTY")], ())
     for definition in network.findall("DEFINITION"):
         child = text_of(definition, "FOR")
-        if len(definition.findall("FOR")) > 1:
-            raise FormatError(f"the definition of '{child}' is for several variables; write one for each")
         parents = [(given.text or "").strip() for given in definition.findall("GIVEN")]
         parsed.add_table(child, parents, text_of(definition, "TABLE").split())
     return restored(parsed.network(), originals)
@@ -61,7 +59,7 @@ def parse(text: str) -> DiscreteNetwork:
 
 def text_of(element: Element, tag: str) -> str:
     """The text of an element inside another, without the blanks around it."""
-    found = element.find(tag)
+    found = only_child(element, tag)
     if found is None:
         raise FormatError(f"a <{element.tag}> has no <{tag}>")
     return "".join(found.itertext()).strip()

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import dagora
+from dagora.data.columns.counted_rows import read_counts
 
 RANDOM = np.random.default_rng(3)
 CELLS = pd.DataFrame(
@@ -83,6 +85,18 @@ def test_missing_values_are_modelled_in_repeated_rows() -> None:
 def test_other_counts_are_refused(counts: list, said: str) -> None:
     with pytest.raises(dagora.DataError, match=said):
         dagora.Table.from_frame(pd.DataFrame({"a": ["x", "y", "x"], "n": counts}), counts="n")
+
+
+def test_counts_whose_sum_begins_anew_in_64_bits_are_refused() -> None:
+    """4096 counts of 2^52 sum to 2^64, and would have left the ten rows of the last two."""
+    rows = {"a": [0, 1] * 2049, "b": [1, 0] * 2049, "n": [2**52] * 4096 + [5, 5]}
+    assert np.array(rows["n"]).sum() == 10
+    with pytest.raises(
+        dagora.DataError, match=r'^counts="n": the rows stand for 1\.84e\+19 rows, which cannot'
+    ):
+        read_counts("n", pa.chunked_array([rows["n"]]))
+    with pytest.raises(dagora.DataError, match="which cannot be counted"):
+        dagora.learn(rows, counts="n")
 
 
 def test_an_error_names_the_row_of_the_file() -> None:

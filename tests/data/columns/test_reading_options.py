@@ -25,10 +25,10 @@ ALL = [
     "candidates",
     "estimate_time",
     "read_table",
+    "open_rows",
     "inspect",
 ]
 SOME = {
-    "open_rows": "discrete continuous ordinal drop missing na separator table decimal counts weights join",
     "learn_federated": "discrete continuous ordinal drop missing na table decimal counts ranks weights",
     "effect_federated": "discrete continuous ordinal drop missing na table decimal counts",
     "learn_private": "drop missing na table decimal",
@@ -95,8 +95,8 @@ def test_an_unknown_option_is_refused_with_the_one_that_was_probably_meant() -> 
         dagora.OptionError, match=r"^read_table has no option 'seperator'; did you mean 'separator'\?$"
     ):
         dagora.read_table("a.csv", seperator=";")
-    with pytest.raises(dagora.OptionError, match="open_rows has no option 'bins'"):
-        dagora.open_rows("a.csv", bins=2)
+    with pytest.raises(dagora.OptionError, match="learn_private has no option 'bins'"):
+        dagora.learn_private("a.csv", bins=2)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

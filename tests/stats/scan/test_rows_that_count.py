@@ -159,3 +159,47 @@ def test_weights_whose_squares_are_no_numbers_are_refused(size: float, tmp_path:
     frame()[list("ab")].assign(w=size).to_csv(path, index=False)
     with pytest.raises(dagora.DataError, match="squares of the weights are no numbers: scale them"):
         dagora.open_rows(path, weights="w")
+
+
+def test_the_rows_that_are_repeated_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One row could stand for more than any time allows; the way out that the line names works."""
+    folder = tmp_path / "counts"
+    folder.mkdir()
+    (folder / "rows.csv").write_text(f"a,b,n\nno,no,{10**9}\nyes,yes,{10**9}\nyes,no,3\n")
+    with pytest.raises(
+        dagora.DataError, match=r'counts="n": the rows stand for 2,000,000,003 rows .* folder'
+    ):
+        dagora.open_rows(folder / "rows.csv", counts="n")
+    assert dagora.learn(folder, "hill-climb", counts="n").graph.edges == (("a", "b"),)
+    monkeypatch.setattr(rows_that_count, "MOST_REPEATED", 3)
+    rows = tmp_path / "few.csv"
+    rows.write_text("a,b,n\nno,no,1\nyes,yes,1\nyes,no,1\n")
+    assert dagora.open_rows(rows, counts="n").n_rows == 3
+    rows.write_text("a,b,n\nno,no,1\nyes,yes,1\nyes,no,2\n")
+    with pytest.raises(dagora.DataError, match="stand for 4 rows or more, and at most 3 are repeated"):
+        dagora.open_rows(rows, counts="n")
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        (
+            {"group": "n"},
+            "are taken as independent: group needs a file that is read into memory, or a sample",
+        ),
+        ({"ranks": "b"}, "ranks need all rows at once"),
+        ({"discretise": "quantile"}, "are not cut into intervals"),
+    ],
+)
+def test_what_needs_all_rows_says_why_and_goes_with_a_sample(
+    file: Path, asked: dict[str, str], why: str
+) -> None:
+    with pytest.raises(dagora.OptionError, match=why):
+        dagora.open_rows(file, **asked)
+    every = dagora.open_rows(file, **asked, sample=ROWS)
+    held = dagora.read_table(file, **asked) if "group" not in asked else None
+    assert every.n_rows == ROWS
+    if held is None:
+        assert len(set(every.design.groups.tolist())) == frame()["n"].nunique()
+    else:
+        assert all(np.array_equal(one, other) for one, other in zip(every.columns, held.columns, strict=True))

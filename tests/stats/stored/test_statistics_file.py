@@ -149,6 +149,21 @@ def test_levels_have_the_same_counts_in_tables_and_sums(file: Path) -> None:
         dagora.learn(file)
 
 
+@pytest.mark.parametrize(
+    ("products", "named"),
+    [({(0, 3): 12, (0, 4): 8, (1, 3): 8, (1, 4): 12}, "'a' and 'b'"), ({(1, 2): 1}, "'a'")],
+)
+def test_pairs_of_levels_have_the_same_counts_in_tables_and_sums(
+    file: Path, products: dict[tuple[int, int], int], named: str
+) -> None:
+    """All single levels have the right counts; no row has two levels of one column."""
+    rewritten(file, nothing, with_sums({(0, 3): 10, (0, 4): 10, (1, 3): 10, (1, 4): 10, (1, 2): 0}))
+    assert dagora.learn(file, "hill-climb").score is not None
+    rewritten(file, nothing, with_sums(products))
+    with pytest.raises(DataError, match=f": {named}: the tables have other counts than the sums of products"):
+        dagora.learn(file)
+
+
 def test_tables_of_several_columns_agree_on_pairs(tmp_path: Path) -> None:
     columns = {name: [k >> place & 1 for k in range(16)] for place, name in enumerate("abcd")}
     file = dagora.statistics(columns, sets=[["a", "b", "c"], ["a", "b", "d"]]).save(tmp_path / "p.stats")

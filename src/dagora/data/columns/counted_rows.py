@@ -69,6 +69,10 @@ def read_counts(name: str, cells: pa.ChunkedArray, begin: int = 0) -> NDArray[np
             f"{col(name)} is to count rows ({option('counts', name)}), and data row "
             f"{begin + int(wrong.argmax()) + 1} holds no whole number of 0 or more"
         )
+    if (total := float(values.sum())) >= MOST_EXACT:  # of more, sums in 64 bits could begin anew
+        raise DataError(
+            f"{option('counts', name)}: the rows stand for {total:.3g} rows, which cannot be counted"
+        )
     return values.astype(np.int64)
 
 

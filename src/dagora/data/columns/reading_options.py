@@ -116,8 +116,8 @@ class ReadingOptions:
     `marks` is a column that says which variables were set in a row: it is discrete, and an empty cell of it
     is a level. `clock` is the time that reading may take, too. `check_width` is told the number of columns
     before any is read, and may refuse it. `why_not_model` says whether missing values can be modelled (None:
-    never). `constants` says whether a number that never changes is kept,
-    `cuts` whether to advise cutting columns into intervals: not where `discretise` cannot be asked for.
+    never), `imputes` whether the caller can draw them. `constants` says whether a number that never changes
+    is kept, `cuts` whether to advise cutting columns: not where `discretise` cannot be asked for.
     `in_time` are the columns of time and series where rows follow each other, so that none can be left out.
     `trends` says whether the other columns decide if few whole numbers are ordered: not where one column at a
     time is seen. `separated_by` is what separates the cells of the file, where it is text. `nominal` are
@@ -235,6 +235,7 @@ class ReadingOptions:
     clock: Budget = field(default_factory=Budget, compare=False)
     check_width: Callable[[int], None] = welcome
     why_not_model: WhyNotModel | None = field(default=None, compare=False)
+    imputes: bool = False
     constants: bool = True
     cuts: bool = True
     in_time: tuple[str, ...] = ()
@@ -326,6 +327,7 @@ class Purpose(TypedDict, total=False):
     clock: Budget
     check_width: Callable[[int], None]
     why_not_model: WhyNotModel | None
+    imputes: bool
     constants: bool
     cuts: bool
     in_time: tuple[str, ...]

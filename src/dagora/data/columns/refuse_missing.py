@@ -60,12 +60,13 @@ def instead_of_missing(reading: ReadingOptions) -> str:
     """Advice about missing values; a series must keep every step, and a method for numbers has no levels."""
     if reading.in_time:
         return "fill in what is missing, leave its column out, or make two series of what is before and after"
+    drop = f"choose {option('missing', 'drop')} to leave out such rows"
+    draw = f"{option('impute', 20)} to draw what is missing"
+    draws = reading.imputes and not reading.has_design
     if reading.numbers_for:
-        return f"choose {option('missing', 'drop')} to leave out such rows, or fill in what is missing"
-    return (
-        f"choose {option('missing', 'drop')} to leave out such rows, or {option('missing', 'level')} to make "
-        "missing a level of a discrete column"
-    )
+        return f"{drop}, or {draw if draws else 'fill in what is missing'}"
+    level = f"{option('missing', 'level')} to make missing a level of a discrete column"
+    return f"{drop}, {level}, or {draw}" if draws else f"{drop}, or {level}"
 
 
 def numbers_too(typed: Sequence[Column], reading: ReadingOptions) -> str:

@@ -190,18 +190,35 @@ def check_possible(sums: ExactSums) -> None:
 
 
 def check_levels(schema: Schema, counts: CountTables, sums: ExactSums) -> None:
-    """Refuse sums of levels that are not their counts."""
-    for place, (name, level) in enumerate(sums.features):
-        if isinstance(level, str):
-            column = schema.index(name)
-            table = counts.find((column,))
-            own = (
-                0
-                if table is None
-                else int(table.counts[table.cells[:, 0] == schema[column].levels.index(level)].sum())
-            )
-            if sums.first[place] * Fraction(2) ** sums.units[place] != own:
-                raise damaged_file(f"'{name}' has other counts in its tables than in its sums")
+    """Refuse sums of levels, and of products of two, that are not their counts in the tables."""
+    found = [
+        (place, (schema.index(name), schema[schema.index(name)].levels.index(level)))
+        for place, (name, level) in enumerate(sums.features)
+        if isinstance(level, str)
+    ]
+    units = sums.units
+    for place, (column, code) in found:
+        own = counted(counts, (column,)) or {}
+        if sums.first[place] * Fraction(2) ** units[place] != own.get((code,), 0):
+            raise damaged_file(f"'{schema[column].name}' has other counts in its tables than in its sums")
+    pairs = {
+        pair: counted(counts, pair) for pair in combinations(sorted({column for _, (column, _) in found}), 2)
+    }
+    for (i, (one, code)), (j, (other, second)) in combinations(found, 2):
+        # No row has two levels of one column; of columns that no table has together nothing is known.
+        joint = {} if one == other else pairs[one, other]
+        total = sums.second[i, j] * Fraction(2) ** (units[i] + units[j])
+        if joint is not None and total != joint.get((code, second), 0):
+            names = " and ".join(dict.fromkeys(f"'{schema[column].name}'" for column in (one, other)))
+            raise damaged_file(f"{names}: the tables have other counts than the sums of products")
+
+
+def counted(counts: CountTables, columns: tuple[int, ...]) -> dict[tuple[int, ...], int] | None:
+    """The counts of the cells of some columns; None where no table has them all."""
+    table = counts.find(columns)
+    if table is None:
+        return None
+    return dict(zip(map(tuple, table.cells.tolist()), table.counts.tolist(), strict=True))
 
 
 def read_variable(said: dict[str, Any]) -> Variable:
