@@ -58,7 +58,7 @@ all steps ahead, --do x=3@t+2 at the second one. Cells and steps that are missin
 )
 @click.option(
     "--backtest",
-    type=click.IntRange(1, 100_000),
+    type=click.IntRange(1, 10_000),
     metavar="ORIGINS",
     help="Forecast from so many origins, each time fitted to the rows before; compare with simple rivals.",
 )
