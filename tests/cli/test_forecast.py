@@ -156,7 +156,7 @@ def test_an_effect_in_time(run: Callable, plant: Path) -> None:
         (["forecast", "graph.json", "plant.csv", *TIME, "--do", "x=1@t+2", "--do", "x=2@t+2"], "--do sets 'x@t+2' twice"),
         (["forecast", "graph.json", "plant.csv", *TIME, "--estimate", "filter", "--steps", "2"], "leave --steps out"),
         (["forecast", "graph.json", "plant.csv", *TIME, "--backtest", "3", "--do", "x=1"], "leave --do and others out"),
-        (["forecast", "graph.json", "plant.csv", *TIME, "--backtest", "100000000000000000000"], "is not in the range 1<=x<=100000"),
+        (["forecast", "graph.json", "plant.csv", *TIME, "--backtest", "100000000000000000000"], "is not in the range 1<=x<=10000"),
         (["forecast", "graph.json", "plant.csv", *TIME, "-o", "f.txt"], "written as .csv or .json"),
         (["forecast", "graph.json", "plant.csv", *TIME, "--estimate", "smooth", "--picture", "a.svg"], "leave --do and --picture out"),
         (["effect", "plant.csv", "--from", "x", "--to", "y", "--horizon", "3"], "--horizon goes with --time"),
