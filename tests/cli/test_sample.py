@@ -77,7 +77,7 @@ def test_chains_show_errors_and_mixing(run: Callable, bed: Path, method: str) ->
     ran = run("sample", bed / "bed.csv", "--method", method, "--draws", 500, "--prior", "fair")
     assert ran.code == 0, ran.err
     assert " ± 0.0" in ran.out
-    assert "mixing: 4 chains × 500 draws; log score: R-hat 1." in ran.out
+    assert re.search(r"mixing: 4 chains × 500 draws; log score: R-hat (0\.99|1\.)", ran.out)
     assert "every number of parents is as likely" in ran.out
 
 
