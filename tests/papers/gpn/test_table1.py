@@ -96,7 +96,7 @@ def test_end_to_end(
     assert "are not of one kernel" not in notes, "no line of GP² is ours"
     squared = table1.full_size([MeasuredCell({"score": "gp2", **table1.LONG}, {})])
     assert "are not of one kernel" in " ".join(squared)
-    assert "those of 8 cores" in " ".join(squared)
+    assert "may use 8 cores" in " ".join(squared)
     assert (tmp_path / "out" / "gpn-table1-shd.svg").is_file()
 
 
