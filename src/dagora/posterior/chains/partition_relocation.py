@@ -26,6 +26,7 @@ from dagora.posterior.space.lookup import (
     Lookup,
     careful_sum,
     quick_in_block,
+    row_sums,
     sum_in_block,
 )
 
@@ -173,22 +174,6 @@ def sums_by_sight(
     for kind in range(KINDS_OF_SIGHT):
         if np.isnan(found[kind]):
             found[kind] = careful_sight(lookup, child, moved, labels, kind)
-
-
-@inlined
-def row_sums(
-    lookup: Lookup, child: int, labels: Ints, mask: int, outer: int, block: int
-) -> tuple[float, float, float]:
-    """Sums over rows: extras in the block before, at `mask`; earlier ones at `mask`, and at `outer`."""
-    size, rows, start = lookup.shapes[child, SIZE], lookup.shapes[child, ROWS], lookup.shapes[child, START]
-    at, away = start + mask * rows, start + outer * rows
-    inside, within, without = 0.0, lookup.sums[at], lookup.sums[away]
-    for e in range(rows - 1):
-        label = labels[lookup.members[child, size + e]]
-        inside += lookup.sums[at + 1 + e] * (label == block - 1)
-        within += lookup.sums[at + 1 + e] * (label < block - 1)
-        without += lookup.sums[away + 1 + e] * (label < block - 1)
-    return inside, within, without
 
 
 @inlined

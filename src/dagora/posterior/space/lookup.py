@@ -121,23 +121,31 @@ def sum_before(lookup: Lookup, child: int, places: Ints, limit: int) -> float:
 
 
 @inlined
+def row_sums(
+    lookup: Lookup, child: int, labels: Ints, mask: int, outer: int, block: int
+) -> tuple[float, float, float]:
+    """Sums over rows: extras in the block before, at `mask`; earlier ones at `mask`, and at `outer`."""
+    size, rows, start = lookup.shapes[child, SIZE], lookup.shapes[child, ROWS], lookup.shapes[child, START]
+    at, away = start + mask * rows, start + outer * rows
+    inside, within, without = 0.0, lookup.sums[at], lookup.sums[away]
+    for e in range(rows - 1):
+        label = labels[lookup.members[child, size + e]]
+        inside += lookup.sums[at + 1 + e] * (label == block - 1)
+        within += lookup.sums[at + 1 + e] * (label < block - 1)
+        without += lookup.sums[away + 1 + e] * (label < block - 1)
+    return inside, within, without
+
+
+@inlined
 def quick_in_block(lookup: Lookup, child: int, labels: Ints) -> float:
     """`sum_in_block` by scaled sums; NaN where they underflow or a difference loses its digits."""
     label = labels[child]
-    size, rows, start = lookup.shapes[child, SIZE], lookup.shapes[child, ROWS], lookup.shapes[child, START]
     mask = outer = 0
-    for c in range(size):
+    for c in range(lookup.shapes[child, SIZE]):
         place = labels[lookup.members[child, c]]
         mask |= (place < label) << c
         outer |= (place < label - 1) << c
-    at, away = start + mask * rows, start + outer * rows
-    # Rows whose extra parent is in the block; the others, with and without the block's core members.
-    inside, within, without = 0.0, lookup.sums[at], lookup.sums[away]
-    for e in range(rows - 1):
-        place = labels[lookup.members[child, size + e]]
-        inside += lookup.sums[at + 1 + e] * (place == label - 1)
-        within += lookup.sums[at + 1 + e] * (place < label - 1)
-        without += lookup.sums[away + 1 + e] * (place < label - 1)
+    inside, within, without = row_sums(lookup, child, labels, mask, outer, label)
     scale = lookup.scales[lookup.shapes[child, SCALE] + mask]
     total, least = inside, TINY
     if mask != outer:
@@ -146,7 +154,7 @@ def quick_in_block(lookup: Lookup, child: int, labels: Ints) -> float:
             without *= np.exp(lookup.scales[lookup.shapes[child, SCALE] + outer] - scale)
         total += within - without
     value = scale + np.log(total) if total > least else np.nan
-    return value if label > 0 else lookup.log_weights[start]
+    return value if label > 0 else lookup.log_weights[lookup.shapes[child, START]]
 
 
 @kernel

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dagora.kernels.decorators import borrowing, inlined, vectorised
-from dagora.learners.search.order.pivot_path import DEPTH, FACTORED, Way, shrink
+from dagora.learners.search.order.pivot_path import DEPTH, FACTORED, SCORED, Way, shrink
 from dagora.learners.search.order.wide.growth import Floats, GrowthLimits, Ints, residual_to_beat
 from dagora.scores.gaussian import COLLINEAR
 from dagora.scores.local_score import PivotForm
@@ -184,6 +184,20 @@ def gain_to_beat(form: PivotForm, limits: GrowthLimits, bench: Bench, child: int
     rest = max(bench.left[child], floor)
     beaten = residual_to_beat(form, limits, child, depth, rest)
     return rest - beaten if beaten > floor else np.inf
+
+
+@inlined
+def find_gains(form: PivotForm, limits: GrowthLimits, bench: Bench, child: int, depth: int) -> float:
+    """Write the gains of all columns, given the first `depth` of the path; return the least that counts.
+
+    It is infinite where none may be added: then nothing is written.
+    """
+    follow(form, bench, child, depth)
+    least = gain_to_beat(form, limits, bench, child, depth)
+    if least < np.inf:
+        gains_of_all(bench.left, bench.shared, bench.variance[form.group[child]], bench.gains)
+        bench.way.at[SCORED] += len(bench.gains)
+    return least
 
 
 @inlined

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.kernels.decorators import borrowing
-from dagora.learners.search.order.pivot_path import DEPTH, SCORED
+from dagora.learners.search.order.pivot_path import DEPTH
 from dagora.learners.search.order.wide.growth import (
     Floats,
     GrownParents,
@@ -28,10 +28,8 @@ from dagora.learners.search.order.wide.growth import (
 from dagora.learners.search.order.wide.growth_rows import (
     LISTED,
     Bench,
+    find_gains,
     fit_path,
-    follow,
-    gain_to_beat,
-    gains_of_all,
     may_add,
     value_of_path,
 )
@@ -86,14 +84,11 @@ def add_node(
     node, first = trees.used[child]
     if node == trees.first.shape[1] or first + len(bench.listed) > trees.column.shape[1]:
         return -1
-    follow(form, bench, child, depth)
     gains, listed, listed_gain = bench.gains, bench.listed, bench.listed_gain
     found, room = 0, len(listed)
     trees.is_whole[child, node] = True
-    least = gain_to_beat(form, limits, bench, child, depth)
+    least = find_gains(form, limits, bench, child, depth)
     if least < np.inf:
-        gains_of_all(bench.left, bench.shared, bench.variance[form.group[child]], gains)
-        bench.way.at[SCORED] += len(gains)
         for y in range(len(gains)):
             if not gains[y] > least or not may_add(limits, bench, child, depth, y):
                 continue
@@ -128,15 +123,12 @@ def grow_without_tree(
     is_before: bool,
 ) -> bool:
     """Add the best allowed column to the path as long as that gains; False where there is no room."""
-    variance, gains = bench.variance[form.group[child]], bench.gains
+    gains = bench.gains
     while True:
         depth = bench.depth[0]
-        follow(form, bench, child, depth)
-        most = gain_to_beat(form, limits, bench, child, depth)
+        most = find_gains(form, limits, bench, child, depth)
         if most == np.inf:
             return True
-        gains_of_all(bench.left, bench.shared, variance, gains)
-        bench.way.at[SCORED] += len(gains)
         best = -1
         for y in range(len(gains)):
             if not gains[y] > most or not (is_before if y == other else place[y] < cut):
